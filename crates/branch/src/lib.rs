@@ -1,0 +1,1 @@
+//! The memory branch, read half: fetch, resolve, tree and blobs.

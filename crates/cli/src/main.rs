@@ -1,0 +1,3 @@
+//! The people's Daybook command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Canonical records, shards and the record DAG of a Daybook ledger.

@@ -1,0 +1,1 @@
+//! The agent job: restores memories and serves ledgers over MCP.

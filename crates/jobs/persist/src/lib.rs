@@ -1,0 +1,1 @@
+//! The persist job: validates staged memories and pushes them to the memory branch.

@@ -1,0 +1,1 @@
+//! Conventions of a GitHub runner: inputs, outputs, summary, annotations, exit codes.

@@ -1,0 +1,1 @@
+//! The shard directory of a ledger on disk: hardened open, scan, append, publish.

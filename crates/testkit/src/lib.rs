@@ -1,0 +1,1 @@
+//! Record builders, oracles, hostile corpora and harnesses for Daybook's tests.
