@@ -10,6 +10,7 @@ mod index;
 mod open;
 mod scan;
 mod shards;
+pub mod staged;
 mod verbs;
 mod watch;
 mod writer;
