@@ -19,6 +19,7 @@ mod exit;
 mod format;
 mod neutral;
 pub mod outputs;
+mod panics;
 mod report;
 pub mod summary;
 
@@ -26,4 +27,5 @@ pub use args::{Color, CommonArgs, parse_args};
 pub use exit::Exit;
 pub use format::Format;
 pub use neutral::{MAX_TEXT, neutralise, plain};
+pub use panics::without_panic_texts;
 pub use report::{Report, Severity};

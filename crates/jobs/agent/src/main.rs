@@ -1,3 +1,7 @@
-//! See the library.
+//! `daybook-agent`: see the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    daybook_agent::run(std::env::args_os()).into()
+}
