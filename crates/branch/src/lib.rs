@@ -1,1 +1,37 @@
-//! The memory branch, read half: fetch, resolve, tree and blobs.
+//! The memory branch, read half: resolve a branch, fetch it, read its tree and blobs.
+//!
+//! Objects are read with libgit2; everything that speaks to a server runs the installed `git`, which knows proxies,
+//! certificates and `insteadOf` (DESIGN §4). Nothing is ever checked out: a [`Snapshot`] hands out blobs by path, one
+//! at a time and under a bound.
+//!
+//! ```no_run
+//! use daybook_branch::{BranchName, Remote, Resolved};
+//!
+//! # fn main() -> Result<(), daybook_branch::RemoteFault> {
+//! let remote = Remote::new("https://git.example/team/memory", None)?;
+//! let branch = BranchName::parse("ledgers/triage")?;
+//! match remote.resolve(&branch)? {
+//!     Resolved::Absent => println!("a new memory"),
+//!     Resolved::At(commit) => println!("continues at {commit}"),
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+mod access;
+mod ancestry;
+mod fault;
+pub mod git;
+mod name;
+mod oid;
+mod remote;
+mod snapshot;
+mod tree;
+
+pub use access::Token;
+pub use fault::{FaultKind, RemoteFault};
+pub use name::BranchName;
+pub use oid::Oid;
+pub use remote::{Remote, Resolved};
+pub use snapshot::{ReadFault, Snapshot};
+pub use tree::{Entry, EntryKind, TreeBounds};
