@@ -177,12 +177,13 @@ const PHRASES: &[(FaultKind, &[&str])] = &[
             "could not read Username",
             "could not read Password",
             "terminal prompts disabled",
+            "unable to get password",
             "Permission denied (publickey",
             "Access denied",
         ],
     ),
     (FaultKind::Forbidden, &["returned error: 403", "Write access to repository not granted", "Permission to "]),
-    (FaultKind::NotFound, &["returned error: 404", "returned error: 410", "Repository not found"]),
+    (FaultKind::NotFound, &["returned error: 404", "returned error: 410", "' not found"]),
     (FaultKind::Server, &["returned error: 5", "returned error: 429"]),
     (
         FaultKind::Unreachable,
@@ -223,7 +224,7 @@ const PHRASES: &[(FaultKind, &[&str])] = &[
             "does not appear to be a git repository",
             "not a git repository",
             "not valid: is this a git repository?",
-            "repository '",
+            "' does not exist",
         ],
     ),
     (
@@ -285,7 +286,7 @@ mod tests {
             ("fatal: could not read Username for 'https://h': terminal prompts disabled", FaultKind::Unauthorized),
             ("fatal: unable to access 'https://h/r/': The requested URL returned error: 403", FaultKind::Forbidden),
             ("fatal: unable to access 'https://h/r/': The requested URL returned error: 503", FaultKind::Server),
-            ("remote: Repository not found.\nfatal: repository 'https://h/r/' not found", FaultKind::NotARepository),
+            ("remote: Repository not found.\nfatal: repository 'https://h/r/' not found", FaultKind::NotFound),
             (
                 "fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.",
                 FaultKind::NotARepository,

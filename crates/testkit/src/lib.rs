@@ -1,1 +1,3 @@
 //! Record builders, oracles, hostile corpora and harnesses for Daybook's tests.
+
+pub mod git;
