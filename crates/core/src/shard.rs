@@ -1,0 +1,165 @@
+//! One shard: a file of stored lines (FORMATS §3).
+
+use crate::diagnostic::{Code, Diagnostic, Diagnostics};
+use crate::digest::Digest;
+use crate::ids::{RecordId, ShardId};
+use crate::line::{CheckedLine, LineFault};
+
+/// Where a record lies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Location {
+    /// The shard.
+    pub shard: ShardId,
+    /// The line, counted from 1.
+    pub line: u64,
+    /// First byte of the line in the shard.
+    pub offset: u32,
+    /// Length of the line without its newline, in bytes.
+    pub length: u32,
+}
+
+impl Location {
+    /// The line of the record in the bytes of its shard.
+    #[must_use]
+    pub fn line_of<'a>(&self, shard: &'a [u8]) -> Option<&'a [u8]> {
+        let start = usize::try_from(self.offset).ok()?;
+        shard.get(start..start.checked_add(usize::try_from(self.length).ok()?)?)
+    }
+}
+
+/// What reconstruction needs to know of a record; its text stays in the shard.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    sha: Digest,
+    id: RecordId,
+    location: Location,
+    parents: Box<[Digest]>,
+}
+
+impl Entry {
+    /// The entry of a checked line at `location`.
+    #[must_use]
+    pub fn new(checked: &CheckedLine<'_>, location: Location) -> Self {
+        Self { sha: checked.sha(), id: checked.id(), location, parents: checked.parents().collect() }
+    }
+
+    /// The record's digest.
+    #[must_use]
+    pub const fn sha(&self) -> Digest {
+        self.sha
+    }
+
+    /// The record's id.
+    #[must_use]
+    pub const fn id(&self) -> RecordId {
+        self.id
+    }
+
+    /// The record's parents, ascending.
+    #[must_use]
+    pub const fn parents(&self) -> &[Digest] {
+        &self.parents
+    }
+
+    /// Where the record lies.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        self.location
+    }
+}
+
+/// A shard after every line of it was checked. Scanning needs nothing but the bytes, so shards are scanned in parallel.
+#[derive(Debug, Clone)]
+pub struct ShardScan {
+    shard: ShardId,
+    bytes: u64,
+    lines: u64,
+    entries: Vec<Entry>,
+    diagnostics: Diagnostics,
+}
+
+impl ShardScan {
+    /// Checks every line of a shard. A bad line becomes a diagnostic and hides no good one (§2).
+    ///
+    /// The caller bounds the size of a shard ([`crate::limits::READ_SHARD_BYTES`]); time is linear in it.
+    #[must_use]
+    pub fn new(shard: ShardId, bytes: &[u8]) -> Self {
+        let mut scan = Self {
+            shard,
+            bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
+            lines: 0,
+            entries: Vec::new(),
+            diagnostics: Diagnostics::default(),
+        };
+        let utf8 = std::str::from_utf8(bytes).is_ok();
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            let line = bytes.get(start..end).unwrap_or_default();
+            scan.line(line, start, utf8);
+            start = end + 1;
+        }
+        if start < bytes.len() {
+            scan.lines += 1;
+            scan.diagnostics.push(Diagnostic {
+                code: Code::TruncatedRecord,
+                detail: None,
+                shard: Some(shard),
+                line: Some(scan.lines),
+                record: None,
+            });
+        }
+        scan
+    }
+
+    fn line(&mut self, line: &[u8], start: usize, utf8: bool) {
+        self.lines += 1;
+        let checked = if utf8 { CheckedLine::check_utf8(line) } else { CheckedLine::check(line) };
+        let position = u32::try_from(start).ok().zip(u32::try_from(line.len()).ok());
+        match (checked, position) {
+            (Ok(checked), Some((offset, length))) => {
+                let location = Location { shard: self.shard, line: self.lines, offset, length };
+                self.entries.push(Entry::new(&checked, location));
+            }
+            (Ok(_), None) => self.fault(LineFault::Shape),
+            (Err(fault), _) => self.fault(fault),
+        }
+    }
+
+    fn fault(&mut self, fault: LineFault) {
+        self.diagnostics.push(Diagnostic::at_line(self.shard, self.lines, fault));
+    }
+
+    /// Which shard.
+    #[must_use]
+    pub const fn shard(&self) -> ShardId {
+        self.shard
+    }
+
+    /// Its size in bytes.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// How many lines it has, a torn last one included.
+    #[must_use]
+    pub const fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// The records found, in the order of their lines.
+    #[must_use]
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The findings about its lines.
+    #[must_use]
+    pub const fn diagnostics(&self) -> &Diagnostics {
+        &self.diagnostics
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<Entry>, Diagnostics) {
+        (self.entries, self.diagnostics)
+    }
+}

@@ -1,0 +1,88 @@
+//! Access to `testdata/` and to the table of deviations in `SPEC.md`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+/// The folder `testdata/` of this repository.
+#[must_use]
+pub fn root() -> PathBuf {
+    repository().join("testdata")
+}
+
+/// The root of this repository.
+#[must_use]
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// The whole document `testdata/vectors/<name>.json`.
+///
+/// # Panics
+/// Where the file cannot be read: a vector that is missing must never look like one that passed.
+#[must_use]
+pub fn document(name: &str) -> Value {
+    let path = root().join(format!("vectors/{name}.json"));
+    let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// A list of a vector file.
+///
+/// # Panics
+/// Where the file has no such list, or it is empty.
+#[must_use]
+pub fn list(name: &str, list: &str) -> Vec<Value> {
+    let cases = document(name)[list].as_array().cloned().unwrap_or_default();
+    assert!(!cases.is_empty(), "{name}.json has no {list}");
+    cases
+}
+
+/// The list `cases` of a vector file.
+///
+/// # Panics
+/// As [`list`].
+#[must_use]
+pub fn cases(name: &str) -> Vec<Value> {
+    list(name, "cases")
+}
+
+/// The rows of the table of deviations in `SPEC.md` that name cases of one vector file: case → our answer.
+///
+/// A row reads `| file | case | the reference | Daybook | why |`; cells stand in back-ticks.
+///
+/// # Panics
+/// Where `SPEC.md` cannot be read.
+#[must_use]
+pub fn deviations(file: &str) -> BTreeMap<String, String> {
+    let text = std::fs::read_to_string(repository().join("SPEC.md")).expect("SPEC.md is readable");
+    text.lines()
+        .filter_map(|line| {
+            let cells: Vec<&str> = line.strip_prefix("| ")?.split(" | ").map(|cell| cell.trim_matches('`')).collect();
+            (cells.first() == Some(&file) && cells.len() >= 5).then(|| (cells[1].to_owned(), cells[3].to_owned()))
+        })
+        .collect()
+}
+
+/// Decodes standard base64.
+///
+/// # Panics
+/// Where the text is not base64.
+#[must_use]
+pub fn base64(text: &str) -> Vec<u8> {
+    let value = |byte: u8| match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        b'/' => 63,
+        _ => panic!("not base64"),
+    };
+    let mut out = Vec::new();
+    for group in text.trim_end_matches('=').as_bytes().chunks(4) {
+        let bits = group.iter().fold(0_u32, |bits, &byte| bits << 6 | u32::from(value(byte))) << (6 * (4 - group.len()));
+        out.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
+    }
+    out
+}
