@@ -15,6 +15,7 @@
 //! ```
 
 pub mod baseline;
+pub mod config;
 pub mod diagnostic;
 pub mod digest;
 pub mod event;

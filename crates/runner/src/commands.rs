@@ -1,0 +1,55 @@
+//! Workflow commands: the lines by which a step talks to the runner.
+//!
+//! The functions return the line, without a newline; [`Report`](crate::Report) prints it.
+
+/// A `notice` annotation.
+#[must_use]
+pub fn notice(title: &str, message: &str) -> String {
+    annotation("notice", title, message)
+}
+
+/// A `warning` annotation.
+#[must_use]
+pub fn warning(title: &str, message: &str) -> String {
+    annotation("warning", title, message)
+}
+
+/// An `error` annotation.
+#[must_use]
+pub fn error(title: &str, message: &str) -> String {
+    annotation("error", title, message)
+}
+
+fn annotation(command: &str, title: &str, message: &str) -> String {
+    format!("::{command} title={}::{}", escape(title), escape(message))
+}
+
+/// Escapes a title or a message so that it cannot end the command it stands in or start another one.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '%' => escaped.push_str("%25"),
+            '\r' => escaped.push_str("%0D"),
+            '\n' => escaped.push_str("%0A"),
+            ':' => escaped.push_str("%3A"),
+            ',' => escaped.push_str("%2C"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_cannot_leave_its_command() {
+        let line = warning("a,file=b", "x\r\n::set-output name=y::z 100%");
+        assert_eq!(line, "::warning title=a%2Cfile=b::x%0D%0A%3A%3Aset-output name=y%3A%3Az 100%25");
+        assert_eq!(line.lines().count(), 1);
+        assert_eq!(line.matches("::").count(), 2);
+    }
+}
