@@ -10,8 +10,6 @@ use crate::git::GitFault;
 pub enum FaultKind {
     /// The address cannot be used: empty, an unknown scheme, or one with credentials in it.
     BadUrl,
-    /// The branch name breaks git's rules.
-    BadBranchName,
     /// A text is not a full object id.
     BadOid,
     /// The token is empty or holds characters no header can carry.
@@ -53,7 +51,6 @@ const KINDS: &[(FaultKind, &str, &str)] = &[
         "remote-bad-url",
         "the remote's address cannot be used; allowed are file, https, http and ssh, without credentials in it",
     ),
-    (FaultKind::BadBranchName, "remote-bad-branch", "the branch name is not one that git allows"),
     (FaultKind::BadOid, "remote-bad-oid", "not a full object id (40 or 64 lower-case hexadecimal digits)"),
     (
         FaultKind::BadToken,
@@ -249,8 +246,13 @@ const PHRASES: &[(FaultKind, &[&str])] = &[
             "expected flush",
             "unexpected response",
             "unknown object format",
+            "doesn't support 'ls-refs'",
+            "expected flush after",
+            "invalid server response",
         ],
     ),
+    // git adds this line to many failures; alone it says that nothing came any more.
+    (FaultKind::Dropped, &["Could not read from remote repository"]),
 ];
 
 fn classify(stderr: &str) -> FaultKind {

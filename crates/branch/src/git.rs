@@ -125,6 +125,7 @@ pub struct GitCommand {
     options: Vec<OsString>,
     operands: Vec<OsString>,
     repository: Option<OsString>,
+    trace: Option<OsString>,
     configuration: Vec<(String, String)>,
     limit: Duration,
 }
@@ -138,6 +139,7 @@ impl GitCommand {
             options: Vec::new(),
             operands: Vec::new(),
             repository: None,
+            trace: None,
             configuration: Vec::new(),
             limit: Duration::from_secs(120),
         }
@@ -168,6 +170,13 @@ impl GitCommand {
     #[must_use]
     pub fn configure(mut self, lines: impl IntoIterator<Item = (String, String)>) -> Self {
         self.configuration.extend(lines);
+        self
+    }
+
+    /// Lets git write the protocol's packets to a file.
+    #[must_use]
+    pub fn trace_packets(mut self, file: &Path) -> Self {
+        self.trace = Some(file.as_os_str().to_owned());
         self
     }
 
@@ -225,6 +234,9 @@ impl GitCommand {
         command.envs(SET.iter().copied());
         if let Some(repository) = &self.repository {
             command.env("GIT_DIR", repository);
+        }
+        if let Some(trace) = &self.trace {
+            command.env("GIT_TRACE_PACKET", trace);
         }
         let lines = CONFIGURED.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
         let lines: Vec<(String, String)> = lines.chain(self.configuration.iter().cloned()).collect();

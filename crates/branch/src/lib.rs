@@ -7,7 +7,7 @@
 //! ```no_run
 //! use daybook_branch::{BranchName, Remote, Resolved};
 //!
-//! # fn main() -> Result<(), daybook_branch::RemoteFault> {
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let remote = Remote::new("https://git.example/team/memory", None)?;
 //! let branch = BranchName::parse("ledgers/triage")?;
 //! match remote.resolve(&branch)? {
@@ -22,16 +22,15 @@ mod access;
 mod ancestry;
 mod fault;
 pub mod git;
-mod name;
 mod oid;
 mod remote;
 mod snapshot;
 mod tree;
 
 pub use access::Token;
+pub use daybook_core::config::BranchName;
 pub use fault::{FaultKind, RemoteFault};
-pub use name::BranchName;
 pub use oid::Oid;
-pub use remote::{Remote, Resolved};
+pub use remote::{Remote, Resolved, reference};
 pub use snapshot::{ReadFault, Snapshot};
 pub use tree::{Entry, EntryKind, TreeBounds};

@@ -1,15 +1,19 @@
 //! A remote repository and the one question asked before all others: is the branch there?
 
+use std::io::Read as _;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use daybook_core::config::BranchName;
 use git2::ObjectFormat;
 
 use crate::access::Token;
 use crate::fault::{FaultKind, RemoteFault};
 use crate::git::{Answer, GitCommand};
-use crate::name::BranchName;
 use crate::oid::Oid;
+
+/// Most bytes read of a packet trace; the announcement comes first.
+const MAX_TRACE: u64 = 64 * 1024;
 
 /// Whether a branch exists. Absence is only ever an answer of the server, never the lack of one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,13 +24,27 @@ pub enum Resolved {
     At(Oid),
 }
 
+/// The full reference of a branch.
+#[must_use]
+pub fn reference(branch: &BranchName) -> String {
+    format!("refs/heads/{branch}")
+}
+
+/// How git reaches a repository, after its `insteadOf` rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Transport {
+    Local,
+    Web,
+    Shell,
+}
+
 /// A remote repository, and what is needed to speak to it.
 #[derive(Clone, Debug)]
 pub struct Remote {
     url: String,
     token: Option<Token>,
     limit: Duration,
-    local: Arc<OnceLock<bool>>,
+    transport: Arc<OnceLock<Transport>>,
 }
 
 impl Remote {
@@ -57,7 +75,7 @@ impl Remote {
                 return Err(bad());
             }
         }
-        Ok(Self { url: url.to_owned(), token, limit: Duration::from_secs(300), local: Arc::default() })
+        Ok(Self { url: url.to_owned(), token, limit: Duration::from_secs(300), transport: Arc::default() })
     }
 
     /// Changes the time limit of each single call of git (five minutes unless changed).
@@ -90,7 +108,7 @@ impl Remote {
         if let (Some(token), Some(origin)) = (&self.token, self.origin()) {
             command = command.configure(token.configuration(origin));
         }
-        if self.is_local()? {
+        if self.transport()? == Transport::Local {
             // The repository was named by whoever runs us; whose files they are does not matter for reading or pushing.
             let (option, program) =
                 if verb == "push" { ("receive-pack", "receive-pack") } else { ("upload-pack", "upload-pack") };
@@ -101,7 +119,7 @@ impl Remote {
 
     /// The branch and the object format of the repository, which an absent branch alone does not tell.
     pub(crate) fn look(&self, branch: &BranchName) -> Result<(Resolved, ObjectFormat), RemoteFault> {
-        let wanted = branch.reference();
+        let wanted = reference(branch);
         let mut resolved = Resolved::Absent;
         let mut format = None;
         self.list(&["HEAD", &wanted], |oid, name| {
@@ -110,6 +128,9 @@ impl Remote {
                 resolved = Resolved::At(oid);
             }
         })?;
+        if resolved == Resolved::Absent && self.transport()? == Transport::Web {
+            self.require_protocol(&wanted)?;
+        }
         if format.is_none() {
             self.list(&[], |oid, _| format = Some(oid.format()))?;
         }
@@ -143,6 +164,21 @@ impl Remote {
         }
     }
 
+    /// Makes sure that it was a git server that listed nothing. Without this any web page of one line would pass: git
+    /// falls back to reading plain files, and takes such a page for the list of an empty repository.
+    fn require_protocol(&self, wanted: &str) -> Result<(), RemoteFault> {
+        let trace = tempfile::NamedTempFile::new().map_err(local)?;
+        let command = self.command("ls-remote")?.option("--quiet").trace_packets(trace.path());
+        succeeded(&command.operand(&self.url).operand("HEAD").operand(wanted).run()?)?;
+        let mut seen = String::new();
+        let mut lines = std::io::BufReader::new(trace.as_file().take(MAX_TRACE));
+        lines.read_to_string(&mut seen).map_err(local)?;
+        if ["# service=git-upload-pack", "< version 2", "< version 1"].iter().any(|sign| seen.contains(sign)) {
+            return Ok(());
+        }
+        Err(RemoteFault::new(FaultKind::NotARepository, "the server does not speak git's protocol".to_owned()))
+    }
+
     /// Only a clone tells the format of a repository that has no reference yet; it transfers nothing.
     fn format_of_empty(&self) -> Result<ObjectFormat, RemoteFault> {
         let folder = tempfile::tempdir().map_err(local)?;
@@ -164,22 +200,27 @@ impl Remote {
         self.url.get(..scheme.len() + 3 + authority)
     }
 
-    /// Whether git, after its `insteadOf` rules, reaches the repository through the file system.
-    fn is_local(&self) -> Result<bool, RemoteFault> {
-        if let Some(known) = self.local.get() {
+    /// Asked once: `insteadOf` may turn a web address into a path or a host for ssh.
+    fn transport(&self) -> Result<Transport, RemoteFault> {
+        if let Some(known) = self.transport.get() {
             return Ok(*known);
         }
         let mut address = Vec::new();
         let command = GitCommand::new("ls-remote").limit(self.limit).option("--get-url").operand(&self.url);
         let answer = command.lines(|line| address = line.to_vec())?;
         succeeded(&answer)?;
-        let address = String::from_utf8_lossy(&address);
-        let local = match address.split_once("://") {
-            Some((scheme, _)) => scheme == "file",
-            // git's own rule: a colon before any slash means a host.
-            None => address.split('/').next().is_none_or(|first| !first.contains(':')),
-        };
-        Ok(*self.local.get_or_init(|| local))
+        Ok(*self.transport.get_or_init(|| transport_of(&String::from_utf8_lossy(&address))))
+    }
+}
+
+fn transport_of(address: &str) -> Transport {
+    match address.split_once("://") {
+        Some(("file", _)) => Transport::Local,
+        Some(("http" | "https", _)) => Transport::Web,
+        Some(_) => Transport::Shell,
+        // git's own rule: a colon before any slash means a host.
+        None if address.split('/').next().is_some_and(|first| first.contains(':')) => Transport::Shell,
+        None => Transport::Local,
     }
 }
 
@@ -230,5 +271,16 @@ mod tests {
         assert_eq!(origin("http://h").as_deref(), Some("http://h"));
         assert_eq!(origin("file:///x"), None);
         assert_eq!(origin("git@h:o/r"), None);
+    }
+
+    #[test]
+    fn transports_are_told_by_the_rules_of_git() {
+        for local in ["/srv/r.git", "r", "./a:b/r", "file:///srv"] {
+            assert_eq!(transport_of(local), Transport::Local, "{local}");
+        }
+        assert_eq!(transport_of("https://h/r"), Transport::Web);
+        for shell in ["git@h:o/r", "h:r", "ssh://h/r"] {
+            assert_eq!(transport_of(shell), Transport::Shell, "{shell}");
+        }
     }
 }

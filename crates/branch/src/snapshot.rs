@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use daybook_core::config::BranchName;
 use git2::{ObjectFormat, ObjectType, Repository, RepositoryInitOptions};
 use tempfile::TempDir;
 
 use crate::fault::{FaultKind, RemoteFault};
-use crate::name::BranchName;
 use crate::oid::Oid;
-use crate::remote::{Remote, Resolved, local, succeeded};
+use crate::remote::{Remote, Resolved, local, reference, succeeded};
 use crate::tree::{Entry, TreeBounds, leaves};
 
 /// Where the fetched commit is kept in the private repository.
@@ -98,7 +98,7 @@ impl Snapshot {
         for option in ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"].iter().chain(depth) {
             command = command.option(option);
         }
-        let refspec = format!("+{}:{HEAD}", self.branch.reference());
+        let refspec = format!("+{}:{HEAD}", reference(&self.branch));
         succeeded(&command.operand(self.remote.url()).operand(refspec).run()?)?;
         let head = self.repository.refname_to_id(HEAD).map_err(local)?;
         self.repository.find_commit(head).map_err(|error| RemoteFault::new(FaultKind::BadAnswer, error.to_string()))?;
