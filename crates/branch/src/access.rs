@@ -7,6 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::fault::{FaultKind, RemoteFault};
 
+/// Where a token is looked for when no variable is named.
+const VARIABLES: &[&str] = &["DAYBOOK_TOKEN", "GITHUB_TOKEN"];
+
 /// A token for one server. It never appears in an argument, a file or a debug print.
 #[derive(Clone)]
 pub struct Token(String);
@@ -21,6 +24,25 @@ impl Token {
             return Err(RemoteFault::new(FaultKind::BadToken, String::new()));
         }
         Ok(Self(text.to_owned()))
+    }
+
+    /// Takes the token from the variable named, or else from the first of `DAYBOOK_TOKEN` and `GITHUB_TOKEN` that holds
+    /// one; `None` where none does.
+    ///
+    /// # Errors
+    /// [`FaultKind::BadToken`], also where a variable that was named is missing or empty: a secret that is not set must
+    /// not turn into a push without credentials.
+    pub fn from_environment(named: Option<&str>) -> Result<Option<Self>, RemoteFault> {
+        let value = |name: &str| std::env::var(name).unwrap_or_default();
+        match named {
+            Some(name) => Self::new(&value(name)).map(Some),
+            None => VARIABLES
+                .iter()
+                .map(|name| value(name))
+                .find(|text| !text.is_empty())
+                .map(|text| Self::new(&text))
+                .transpose(),
+        }
     }
 
     /// The configuration that makes git send this token to `origin` (`https://host[:port]`) and nowhere else.

@@ -44,52 +44,94 @@ pub enum FaultKind {
     Other,
 }
 
-/// One row per kind: code and sentence, in the order of the enum.
-const KINDS: &[(FaultKind, &str, &str)] = &[
+/// Who can do something about a failure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FaultClass {
+    /// Whoever wrote the arguments or the configuration.
+    Usage,
+    /// Whoever grants permissions.
+    Denied,
+    /// Nobody: network, server or disk. Running again may help.
+    Io,
+}
+
+/// One row per kind: class, code and sentence, in the order of the enum.
+const KINDS: &[(FaultKind, FaultClass, &str, &str)] = &[
     (
         FaultKind::BadUrl,
+        FaultClass::Usage,
         "remote-bad-url",
         "the remote's address cannot be used; allowed are file, https, http and ssh, without credentials in it",
     ),
-    (FaultKind::BadOid, "remote-bad-oid", "not a full object id (40 or 64 lower-case hexadecimal digits)"),
+    (
+        FaultKind::BadOid,
+        FaultClass::Usage,
+        "remote-bad-oid",
+        "not a full object id (40 or 64 lower-case hexadecimal digits)",
+    ),
     (
         FaultKind::BadToken,
+        FaultClass::Usage,
         "remote-bad-token",
         "the token is empty or holds characters that a header cannot carry; is the secret set?",
     ),
-    (FaultKind::Unreachable, "remote-unreachable", "the remote could not be reached"),
-    (FaultKind::Certificate, "remote-certificate", "the remote's certificate was not accepted"),
+    (FaultKind::Unreachable, FaultClass::Io, "remote-unreachable", "the remote could not be reached"),
+    (FaultKind::Certificate, FaultClass::Io, "remote-certificate", "the remote's certificate was not accepted"),
     (
         FaultKind::Unauthorized,
+        FaultClass::Denied,
         "remote-unauthorized",
         "the remote wants other credentials (401); is the token set and still valid?",
     ),
     (
         FaultKind::Forbidden,
+        FaultClass::Denied,
         "remote-forbidden",
         "the remote does not allow it (403); the job needs `contents: read`, or `contents: write` to push",
     ),
-    (FaultKind::NotFound, "remote-not-found", "no such repository, or the token may not see it (404)"),
-    (FaultKind::NotARepository, "remote-not-a-repository", "there is no git repository at the remote's address"),
-    (FaultKind::Server, "remote-server", "the remote's server failed (5xx) or is overloaded"),
-    (FaultKind::Dropped, "remote-dropped", "the connection to the remote broke in the middle of the answer"),
-    (FaultKind::TimedOut, "remote-timed-out", "the remote did not answer in time"),
-    (FaultKind::Oversized, "remote-oversized", "the remote's answer is larger than allowed"),
-    (FaultKind::BadAnswer, "remote-bad-answer", "the remote's answer does not follow the protocol"),
-    (FaultKind::NoGit, "git-missing", "git could not be started; it has to be installed and on PATH"),
-    (FaultKind::Local, "git-local", "git could not work on this machine's disk"),
-    (FaultKind::Other, "git-failed", "git failed"),
+    (
+        FaultKind::NotFound,
+        FaultClass::Denied,
+        "remote-not-found",
+        "no such repository, or the token may not see it (404)",
+    ),
+    (
+        FaultKind::NotARepository,
+        FaultClass::Usage,
+        "remote-not-a-repository",
+        "there is no git repository at the remote's address",
+    ),
+    (FaultKind::Server, FaultClass::Io, "remote-server", "the remote's server failed (5xx) or is overloaded"),
+    (
+        FaultKind::Dropped,
+        FaultClass::Io,
+        "remote-dropped",
+        "the connection to the remote broke in the middle of the answer",
+    ),
+    (FaultKind::TimedOut, FaultClass::Io, "remote-timed-out", "the remote did not answer in time"),
+    (FaultKind::Oversized, FaultClass::Io, "remote-oversized", "the remote's answer is larger than allowed"),
+    (FaultKind::BadAnswer, FaultClass::Io, "remote-bad-answer", "the remote's answer does not follow the protocol"),
+    (FaultKind::NoGit, FaultClass::Io, "git-missing", "git could not be started; it has to be installed and on PATH"),
+    (FaultKind::Local, FaultClass::Io, "git-local", "git could not work on this machine's disk"),
+    (FaultKind::Other, FaultClass::Io, "git-failed", "git failed"),
 ];
 
 impl FaultKind {
-    fn row(self) -> (&'static str, &'static str) {
-        KINDS.iter().find(|row| row.0 == self).map_or(("git-failed", "git failed"), |row| (row.1, row.2))
+    fn row(self) -> (FaultClass, &'static str, &'static str) {
+        let row = KINDS.iter().find(|row| row.0 == self);
+        row.map_or((FaultClass::Io, "git-failed", "git failed"), |row| (row.1, row.2, row.3))
+    }
+
+    /// Who can do something about it.
+    #[must_use]
+    pub fn class(self) -> FaultClass {
+        self.row().0
     }
 
     /// The diagnostic code: lower-case words with dashes, stable.
     #[must_use]
     pub fn code(self) -> &'static str {
-        self.row().0
+        self.row().1
     }
 }
 
@@ -126,7 +168,7 @@ impl RemoteFault {
 
 impl fmt::Display for RemoteFault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.kind.row().1)
+        out.write_str(self.kind.row().2)
     }
 }
 
@@ -270,7 +312,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_own_code() {
-        let mut codes: Vec<&str> = KINDS.iter().map(|row| row.1).collect();
+        let mut codes: Vec<&str> = KINDS.iter().map(|row| row.2).collect();
         codes.sort_unstable();
         codes.dedup();
         assert_eq!(codes.len(), KINDS.len());

@@ -29,7 +29,7 @@ mod tree;
 
 pub use access::Token;
 pub use daybook_core::config::BranchName;
-pub use fault::{FaultKind, RemoteFault};
+pub use fault::{FaultClass, FaultKind, RemoteFault};
 pub use oid::Oid;
 pub use remote::{Remote, Resolved, reference};
 pub use snapshot::{ReadFault, Snapshot};

@@ -78,6 +78,13 @@ impl Remote {
         Ok(Self { url: url.to_owned(), token, limit: Duration::from_secs(300), transport: Arc::default() })
     }
 
+    /// The address of the repository that a workflow runs for: `$GITHUB_SERVER_URL/$GITHUB_REPOSITORY`.
+    #[must_use]
+    pub fn url_from_environment() -> Option<String> {
+        let value = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
+        Some(format!("{}/{}", value("GITHUB_SERVER_URL")?.trim_end_matches('/'), value("GITHUB_REPOSITORY")?))
+    }
+
     /// Changes the time limit of each single call of git (five minutes unless changed).
     #[must_use]
     pub fn with_limit(mut self, limit: Duration) -> Self {
