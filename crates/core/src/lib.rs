@@ -20,6 +20,7 @@ pub mod diagnostic;
 pub mod digest;
 pub mod event;
 pub mod ids;
+pub mod index;
 pub mod json;
 pub mod ledger;
 pub mod limits;

@@ -84,31 +84,33 @@ impl ShardScan {
     /// The caller bounds the size of a shard ([`crate::limits::READ_SHARD_BYTES`]); time is linear in it.
     #[must_use]
     pub fn new(shard: ShardId, bytes: &[u8]) -> Self {
-        let mut scan = Self {
-            shard,
-            bytes: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
-            lines: 0,
-            entries: Vec::new(),
-            diagnostics: Diagnostics::default(),
-        };
+        let mut scan = Self { shard, bytes: 0, lines: 0, entries: Vec::new(), diagnostics: Diagnostics::default() };
+        scan.append(bytes);
+        scan
+    }
+
+    /// Checks what was appended to a shard whose bytes so far ended with a newline. Returns the records found in it.
+    pub fn append(&mut self, bytes: &[u8]) -> &[Entry] {
+        let (known, origin) = (self.entries.len(), usize::try_from(self.bytes).unwrap_or(usize::MAX));
         let utf8 = std::str::from_utf8(bytes).is_ok();
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
             let line = bytes.get(start..end).unwrap_or_default();
-            scan.line(line, start, utf8);
+            self.line(line, origin.saturating_add(start), utf8);
             start = end + 1;
         }
         if start < bytes.len() {
-            scan.lines += 1;
-            scan.diagnostics.push(Diagnostic {
+            self.lines += 1;
+            self.diagnostics.push(Diagnostic {
                 code: Code::TruncatedRecord,
                 detail: None,
-                shard: Some(shard),
-                line: Some(scan.lines),
+                shard: Some(self.shard),
+                line: Some(self.lines),
                 record: None,
             });
         }
-        scan
+        self.bytes = self.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        self.entries.get(known..).unwrap_or_default()
     }
 
     fn line(&mut self, line: &[u8], start: usize, utf8: bool) {

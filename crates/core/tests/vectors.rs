@@ -95,7 +95,11 @@ fn records() {
             Err(fault) => reference_code(&Diagnostic::at_line(one_shard(), 1, fault)).to_owned(),
         };
         let peer = &case["peer"];
-        let theirs = if peer["accepted"] == true { format!("accepted {}", text(peer, "sha")) } else { text(peer, "code").to_owned() };
+        let theirs = if peer["accepted"] == true {
+            format!("accepted {}", text(peer, "sha"))
+        } else {
+            text(peer, "code").to_owned()
+        };
         deviations.hold(text(&case, "name"), &ours, &theirs);
     }
     for case in vectors::list("records", "byte_cases") {
@@ -104,7 +108,8 @@ fn records() {
         ledger.add_shard(one_shard(), &bytes);
         let ledger = ledger.finish();
         let ours = summary(ledger.len() as u64, findings(&ledger));
-        let theirs = summary(case["peer"]["accepted"].as_u64().unwrap(), expected_findings(&case["peer"]["diagnostics"]));
+        let theirs =
+            summary(case["peer"]["accepted"].as_u64().unwrap(), expected_findings(&case["peer"]["diagnostics"]));
         deviations.hold(text(&case, "name"), &ours, &theirs);
     }
     deviations.finish();
@@ -116,12 +121,35 @@ fn summary(accepted: u64, findings: BTreeSet<String>) -> String {
 
 /// Findings as `code`, then the line or the record; a shard is named only where several could be meant.
 fn findings(ledger: &Ledger) -> BTreeSet<String> {
-    ledger.diagnostics().kept().iter().map(|found| finding(reference_code(found), found.shard.map(|shard| shard.file_name()), found.line, found.record.map(|id| id.to_string()).filter(|_| found.code == Code::DuplicateIdConflict || found.line.is_none()))).collect()
+    ledger
+        .diagnostics()
+        .kept()
+        .iter()
+        .map(|found| {
+            finding(
+                reference_code(found),
+                found.shard.map(|shard| shard.file_name()),
+                found.line,
+                found
+                    .record
+                    .map(|id| id.to_string())
+                    .filter(|_| found.code == Code::DuplicateIdConflict || found.line.is_none()),
+            )
+        })
+        .collect()
 }
 
 fn expected_findings(diagnostics: &Value) -> BTreeSet<String> {
     let all = diagnostics.as_array().unwrap().iter();
-    all.map(|found| finding(text(found, "code"), found["file"].as_str().map(str::to_owned), found["line"].as_u64(), found["id"].as_str().map(str::to_owned))).collect()
+    all.map(|found| {
+        finding(
+            text(found, "code"),
+            found["file"].as_str().map(str::to_owned),
+            found["line"].as_u64(),
+            found["id"].as_str().map(str::to_owned),
+        )
+    })
+    .collect()
 }
 
 fn finding(code: &str, file: Option<String>, line: Option<u64>, id: Option<String>) -> String {
@@ -154,11 +182,12 @@ fn dag() {
         assert_eq!(ledger.incomplete(), expected["status"]["incompleteRecords"], "{name}");
         let locations: Vec<String> = ledger
             .order()
-            .map(|entry| format!("{}:{}", entry.location().shard.file_name(), entry.location().line - 1))
+            .map(|entry| format!("{}:{}", entry.location().shard.file_name(), entry.location().offset))
             .collect();
         assert_eq!(Value::from(locations), expected["locations"], "{name}");
         let ours = summary(ledger.len() as u64, findings(&ledger));
-        let theirs = summary(expected["order"].as_array().unwrap().len() as u64, expected_findings(&expected["diagnostics"]));
+        let theirs =
+            summary(expected["order"].as_array().unwrap().len() as u64, expected_findings(&expected["diagnostics"]));
         deviations.hold(name, &ours, &theirs);
     }
     deviations.finish();
@@ -174,7 +203,9 @@ fn segments() {
             .as_array()
             .unwrap()
             .iter()
-            .map(|record| record.as_str().map_or_else(|| canonical_of(record), |key| text(&document["records"], key).to_owned()))
+            .map(|record| {
+                record.as_str().map_or_else(|| canonical_of(record), |key| text(&document["records"], key).to_owned())
+            })
             .collect();
         let parsed: Result<Vec<Record>, _> = lines.iter().map(|line| Record::parse(line.as_bytes())).collect();
         let metadata = case.get("metadata").map_or_else(|| "{}".to_owned(), canonical_of);
@@ -195,8 +226,15 @@ fn segments() {
             Some("Ledger segment exceeds maximum size") => "too large".to_owned(),
             Some(other) => panic!("an answer without a mapping: {other}"),
             None => {
-                let records: Vec<&str> = expected["records"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-                format!("{} {} {} {}", text(expected, "segment"), expected["bytes"], text(expected, "sha256"), records.join(" "))
+                let records: Vec<&str> =
+                    expected["records"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+                format!(
+                    "{} {} {} {}",
+                    text(expected, "segment"),
+                    expected["bytes"],
+                    text(expected, "sha256"),
+                    records.join(" ")
+                )
             }
         };
         deviations.hold(text(&case, "name"), &ours, &theirs);

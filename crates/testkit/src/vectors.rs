@@ -81,7 +81,8 @@ pub fn base64(text: &str) -> Vec<u8> {
     };
     let mut out = Vec::new();
     for group in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let bits = group.iter().fold(0_u32, |bits, &byte| bits << 6 | u32::from(value(byte))) << (6 * (4 - group.len()));
+        let bits =
+            group.iter().fold(0_u32, |bits, &byte| bits << 6 | u32::from(value(byte))) << (6 * (4 - group.len()));
         out.extend_from_slice(&bits.to_be_bytes()[1..group.len()]);
     }
     out
