@@ -30,7 +30,7 @@ pub fn select(log: &Log, confirms: impl Fn(&Claim) -> bool) -> Selection {
     let mut places = HashMap::new();
     for claim in log.claims() {
         let confirmed = confirms(claim);
-        match places.entry((claim.ledger.as_str(), claim.event.record_sha())) {
+        match places.entry(claim.event.record_sha()) {
             std::collections::hash_map::Entry::Vacant(place) => {
                 place.insert(chosen.len());
                 chosen.push((claim, confirmed));
