@@ -1,3 +1,4 @@
 //! Record builders, oracles, hostile corpora and harnesses for Daybook's tests.
 
+pub mod trust;
 pub mod vectors;
