@@ -105,6 +105,26 @@ impl Snapshot {
         Ok(head.into())
     }
 
+    /// Asks again where the branch is, and fetches what is new into the same private repository. Blobs that are here
+    /// already are not sent again.
+    ///
+    /// # Errors
+    /// As [`Remote::fetch`]. The snapshot is used up: what it held may be old by now.
+    pub fn refresh(mut self) -> Result<Self, RemoteFault> {
+        let (resolved, format) = self.remote.look(&self.branch)?;
+        let known = self.head.take();
+        match resolved {
+            Resolved::Absent => Ok(self),
+            Resolved::At(_) if format != self.repository.object_format() => self.remote.fetch(&self.branch),
+            Resolved::At(_) => {
+                // Onto a known head the few commits since then are fetched whole, so that ancestry stays answered.
+                let depth: &[&str] = if known.is_some() { &[] } else { &["--depth=1"] };
+                self.head = Some(self.download(depth)?);
+                Ok(self)
+            }
+        }
+    }
+
     /// The fetched commit; `None` when the branch does not exist.
     #[must_use]
     pub fn head(&self) -> Option<Oid> {

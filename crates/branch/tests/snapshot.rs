@@ -114,3 +114,27 @@ fn the_private_repository_ends_with_the_snapshot() {
     drop(snapshot);
     assert!(!place.exists());
 }
+
+#[test]
+fn a_refreshed_snapshot_is_the_branch_as_it_is_now() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = BareRepository::create(&folder.path().join("r"), "sha1");
+    let snapshot = fetch(&bare, "m").refresh().unwrap();
+    assert_eq!(snapshot.head(), None);
+    let first = bare.commit_files("m", &[("a", b"1")]);
+    let snapshot = snapshot.refresh().unwrap();
+    assert_eq!(snapshot.head().unwrap().to_string(), first);
+    let second = bare.commit_files("m", &[("a", b"2")]);
+    let snapshot = snapshot.refresh().unwrap();
+    assert_eq!(snapshot.head().unwrap().to_string(), second);
+    assert_eq!(snapshot.read("a", 1).unwrap().as_deref(), Some(&b"2"[..]));
+    assert!(snapshot.is_ancestor(first.parse().unwrap()).unwrap());
+    // Set back to something else, then deleted.
+    let other = bare.commit_files("other", &[("b", b"3")]);
+    bare.git(&["update-ref", "refs/heads/m", &other]);
+    let snapshot = snapshot.refresh().unwrap();
+    assert_eq!(snapshot.head().unwrap().to_string(), other);
+    assert!(!snapshot.is_ancestor(first.parse().unwrap()).unwrap());
+    bare.git(&["update-ref", "-d", "refs/heads/m"]);
+    assert_eq!(snapshot.refresh().unwrap().head(), None);
+}
