@@ -15,7 +15,7 @@ use std::path::PathBuf;
 
 use daybook_core::baseline::{self, Baseline};
 use daybook_core::config::Config;
-use daybook_runner::{CommonArgs, ConfigArgs, Exit, Report, parse_args};
+use daybook_runner::{CommonArgs, ConfigArgs, Exit, Report, parse_args, without_panic_texts};
 
 pub use log::{Log, MAX_LOG_BYTES};
 pub use select::{Claim, MAX_ENTRIES, Selection, select};
@@ -49,11 +49,10 @@ struct Args {
 
 /// Runs the step. `args` starts with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let args: Args = match parse_args(args) {
-        Ok(args) => args,
-        Err(exit) => return exit,
-    };
-    merge(&args).emit(&args.common)
+    without_panic_texts("daybook-merge", || match parse_args::<Args>(args) {
+        Ok(args) => merge(&args).emit(&args.common),
+        Err(exit) => exit,
+    })
 }
 
 fn merge(args: &Args) -> Report {
