@@ -16,7 +16,7 @@ use crate::head::{Head, Scans};
 use crate::refusals::Refusals;
 use crate::select::{Packing, heads_after, pack, select};
 use crate::staged::{self, StagedMemory};
-use crate::stop::Stop;
+use crate::stop::{Stop, log};
 
 /// How often a remote that fails is asked again before the job gives up.
 const MAX_FAULTS: u32 = 3;
@@ -214,7 +214,7 @@ impl Attempts<'_> {
             }
             Verdict::Denied(denial) => Err(Stop::new(Exit::Denied, denial.rule, plain(&denial.to_string(), 1500))),
             Verdict::Unknown(said) => {
-                eprintln!("push-unknown: {}", plain(&said, 1500));
+                log("push-unknown", &said);
                 self.pending = Some(publication.commit);
                 self.snapshot = Some(snapshot);
                 Ok(Attempt::Moved)

@@ -31,9 +31,14 @@ impl Stop {
 
     /// Tells the log what only it may know.
     pub(crate) fn log(&self) {
-        for line in self.private.lines().filter(|line| !line.trim().is_empty()) {
-            eprintln!("{}: {}", self.code, plain(line, MAX_LOGGED));
-        }
+        log(self.code, &self.private);
+    }
+}
+
+/// Foreign words for the log of this job only, line by line, so that none of them can start a workflow command.
+pub(crate) fn log(code: &str, private: &str) {
+    for line in private.lines().filter(|line| !line.trim().is_empty()) {
+        eprintln!("{code}: {}", plain(line, MAX_LOGGED));
     }
 }
 

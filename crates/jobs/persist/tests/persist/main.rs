@@ -3,3 +3,4 @@
 mod hostile;
 mod land;
 mod support;
+mod web;

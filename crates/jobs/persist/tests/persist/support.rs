@@ -30,6 +30,9 @@ pub(crate) struct Run {
     pub(crate) verdict: Option<&'static str>,
     pub(crate) options: Vec<String>,
     pub(crate) staged: bool,
+    /// Another way to the same repository.
+    pub(crate) remote: Option<String>,
+    pub(crate) environment: Vec<(String, String)>,
     /// Changes the bytes of the tar after its digest was taken.
     pub(crate) exchange: Option<Vec<u8>>,
 }
@@ -79,6 +82,8 @@ impl World {
             verdict: Some("clean"),
             options: Vec::new(),
             staged: true,
+            remote: None,
+            environment: Vec::new(),
             exchange: None,
         }
     }
@@ -96,7 +101,8 @@ impl World {
         let baseline = file("baseline.json", &run.baseline);
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-persist"));
         command.arg("--config").arg(config).arg("--baseline").arg(baseline).arg("--staged").arg(&place);
-        command.args(["--remote", &self.bare.url(), "--run-id", "run-1", "--format", "json"]);
+        let remote = run.remote.clone().unwrap_or_else(|| self.bare.url());
+        command.args(["--remote", &remote, "--run-id", "run-1", "--format", "json"]);
         command.arg("--base").arg(format!("triage={}", run.base));
         command.arg("--expect").arg(format!("baseline.json={}", Digest::of(&run.baseline)));
         if run.staged {
@@ -112,7 +118,7 @@ impl World {
             command.args(["--verdict", verdict]);
         }
         command.args(&run.options).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &place);
-        command.env("GITHUB_STEP_SUMMARY", place.join("summary.md"));
+        command.env("GITHUB_STEP_SUMMARY", place.join("summary.md")).envs(run.environment.iter().cloned());
         command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
