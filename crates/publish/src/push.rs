@@ -1,7 +1,7 @@
 //! The push under an expected head, and what its answer means.
 
 use daybook_branch::git::GitFault;
-use daybook_branch::{BranchName, FaultKind, Oid, Remote, RemoteFault, Snapshot, reference};
+use daybook_branch::{FaultKind, Oid, RemoteFault, Snapshot, reference};
 
 use crate::denial::{Denial, LASTING, MOVED, REFUSED, TOO_LARGE, find};
 use crate::transition::{PublishFault, Transition};
@@ -58,12 +58,13 @@ pub fn publish(snapshot: &Snapshot, transition: &Transition) -> Result<Publicati
     Ok(Publication { commit, verdict })
 }
 
-/// Looks whether a commit is the branch's head or behind it. To be asked after [`Verdict::Unknown`].
+/// Looks whether a commit is the branch's head or behind it. To be asked of a fresh snapshot after
+/// [`Verdict::Unknown`], before anything else.
 ///
 /// # Errors
-/// [`RemoteFault`] when the branch could not be looked at: then it is still unknown.
-pub fn landed(remote: &Remote, branch: &BranchName, commit: Oid) -> Result<bool, RemoteFault> {
-    remote.fetch(branch)?.is_ancestor(commit)
+/// [`RemoteFault`] when history could not be fetched: then it is still unknown.
+pub fn landed(fresh: &Snapshot, commit: Oid) -> Result<bool, RemoteFault> {
+    fresh.is_ancestor(commit)
 }
 
 /// Reads the porcelain report: one line `<flag> TAB <from>:<to> TAB <summary>` for our reference.

@@ -1,6 +1,5 @@
 //! Pushes against real bare repositories.
 
-use std::fs;
 use std::thread;
 
 use daybook_branch::{BranchName, Remote, Snapshot};
@@ -159,13 +158,12 @@ fn a_lost_answer_is_looked_up_before_anything_else() {
     let folder = tempfile::tempdir().unwrap();
     let bare = BareRepository::create(&folder.path().join("r"), "sha1");
     bare.commit_files(BRANCH, &[("base", b"0")]);
-    let remote = Remote::new(&bare.url(), None).unwrap();
     // The server dies after the branch has moved, before it says so.
     bare.hook("reference-transaction", "if [ \"$1\" = committed ]; then kill -9 $PPID; fi");
     let snapshot = fetch(&bare);
     let publication = publish(&snapshot, &put(&snapshot, "x", "1")).unwrap();
     assert!(matches!(publication.verdict, Verdict::Unknown(_)), "{:?}", publication.verdict);
-    assert!(landed(&remote, &name(), publication.commit).unwrap());
+    assert!(landed(&fetch(&bare), publication.commit).unwrap());
     bare.remove_hook("reference-transaction");
 
     // The server dies before the branch moves.
@@ -173,10 +171,6 @@ fn a_lost_answer_is_looked_up_before_anything_else() {
     let snapshot = fetch(&bare);
     let publication = publish(&snapshot, &put(&snapshot, "y", "1")).unwrap();
     assert!(matches!(publication.verdict, Verdict::Unknown(_)), "{:?}", publication.verdict);
-    assert!(!landed(&remote, &name(), publication.commit).unwrap());
+    assert!(!landed(&fetch(&bare), publication.commit).unwrap());
     bare.remove_hook("pre-receive");
-
-    // Where looking is not possible either, there is no answer.
-    fs::rename(bare.path(), folder.path().join("gone")).unwrap();
-    assert!(landed(&remote, &name(), publication.commit).is_err());
 }

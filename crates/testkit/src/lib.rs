@@ -1,5 +1,6 @@
 //! Record builders, oracles, hostile corpora and harnesses for Daybook's tests.
 
-pub mod trust;
 pub mod git;
+pub mod trust;
 pub mod vectors;
+pub mod web;

@@ -72,7 +72,15 @@ pub const OUTSIDE: [(&str, &[&str]); 6] = [
     ),
     (
         "tempfile",
-        &["daybook-branch", "daybook-publish", "daybook-merge", "daybook-persist", "daybook-script", "daybook"],
+        &[
+            "daybook-agent",
+            "daybook-branch",
+            "daybook-publish",
+            "daybook-merge",
+            "daybook-persist",
+            "daybook-script",
+            "daybook",
+        ],
     ),
     ("tokio", &["daybook-agent", "daybook"]),
 ];
