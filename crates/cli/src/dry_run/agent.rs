@@ -44,7 +44,7 @@ impl Server {
     fn write_config(&self, file: &Path) -> io::Result<()> {
         let arguments: Vec<_> = self.arguments.iter().map(|argument| argument.to_string_lossy()).collect();
         let command = self.program.to_string_lossy();
-        let config = json!({ "mcpServers": { "daybook": { "command": command, "args": arguments, "env": {} } } });
+        let config = json!({ "mcpServers": { "daybook": { "type": "stdio", "command": command, "args": arguments, "env": {} } } });
         std::fs::write(file, format!("{config:#}\n"))
     }
 }
