@@ -1,3 +1,38 @@
 //! The people's Daybook command.
+//!
+//! It links every job and runs each one as a process of its own by executing itself again, so that one installed
+//! binary is enough at home; `--bin-dir` runs the separate binaries instead.
 
-fn main() {}
+mod args;
+mod canon;
+mod compile;
+mod diff;
+mod dry_run;
+mod job;
+mod ledger_view;
+mod progress;
+mod remote_fault;
+mod verify;
+
+use std::ffi::OsString;
+
+use daybook_runner::{Exit, parse_args};
+
+use crate::args::{Args, Command};
+
+fn main() -> Exit {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    if let Some(exit) = job::run(&args) {
+        return exit;
+    }
+    let args: Args = match parse_args(args) {
+        Ok(args) => args,
+        Err(exit) => return exit,
+    };
+    match args.command {
+        Command::Canon(canon) => canon::run(&canon, &args.common),
+        Command::Compile(compile) => compile::run(&compile, &args.common),
+        Command::DryRun(dry_run) => dry_run::run(&dry_run, &args.common),
+        Command::Verify(verify) => verify::run(&verify, &args.common),
+    }
+}

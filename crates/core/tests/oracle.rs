@@ -1,14 +1,6 @@
 //! The one-pass check and the slow, obvious one give the same answer for every line.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::as_conversions,
-    clippy::case_sensitive_file_extension_comparisons,
-    clippy::too_many_lines,
-    reason = "a test stops where its data is not as expected"
-)]
+#![expect(clippy::unwrap_used, reason = "a test stops where its data is not as expected")]
 
 use daybook_core::{CheckedLine, LineFault, Record};
 use daybook_testkit::oracle::{self, Verdict};

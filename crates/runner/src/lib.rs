@@ -15,6 +15,7 @@
 
 pub mod args;
 pub mod commands;
+mod config;
 mod exit;
 mod format;
 mod neutral;
@@ -24,6 +25,7 @@ mod report;
 pub mod summary;
 
 pub use args::{Color, CommonArgs, parse_args};
+pub use config::{ConfigArgs, ConfigError};
 pub use exit::Exit;
 pub use format::Format;
 pub use neutral::{MAX_TEXT, neutralise, plain};

@@ -1,5 +1,6 @@
 //! Step outputs: values that later steps and jobs read and that later steps cannot change.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 /// Sets the step output `name`, by the file that `GITHUB_OUTPUT` names. Outside Actions nothing is written, and the
@@ -15,6 +16,23 @@ pub fn set(name: &str, value: &str) -> io::Result<bool> {
     };
     std::fs::OpenOptions::new().append(true).create(true).open(path)?.write_all(text.as_bytes())?;
     Ok(true)
+}
+
+/// Reads a file of step outputs, as a runner does; of several values for one name the last one counts. Lines that set
+/// nothing are passed over.
+#[must_use]
+pub fn parse(text: &str) -> BTreeMap<String, String> {
+    let mut outputs = BTreeMap::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some((name, delimiter)) = line.split_once("<<") {
+            let value: Vec<&str> = lines.by_ref().take_while(|line| *line != delimiter).collect();
+            outputs.insert(name.to_owned(), value.join("\n"));
+        } else if let Some((name, value)) = line.split_once('=') {
+            outputs.insert(name.to_owned(), value.to_owned());
+        }
+    }
+    outputs
 }
 
 /// The text that sets an output: a heredoc whose delimiter does not occur in the value, so that no value can set a
@@ -42,6 +60,14 @@ mod tests {
         let delimiter = text.lines().next().unwrap().strip_prefix("verdict<<").unwrap();
         let closing = text.lines().skip(1).position(|line| line == delimiter).unwrap();
         assert_eq!(closing, text.lines().count() - 2, "the only closing line is the last one");
+    }
+
+    #[test]
+    fn what_is_set_is_read_back() {
+        let values = ["", "one", "two\nlines", "DAYBOOK_END", "x=y<<z"];
+        let names = ["a", "b", "c", "d", "e"];
+        let text: String = names.iter().zip(values).map(|(name, value)| heredoc(name, value).unwrap()).collect();
+        assert_eq!(parse(&text), names.iter().zip(values).map(|(n, v)| (n.to_string(), v.to_owned())).collect());
     }
 
     #[test]

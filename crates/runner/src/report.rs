@@ -71,6 +71,12 @@ impl Report {
         }
     }
 
+    /// What the outcome is called.
+    #[must_use]
+    pub fn outcome(&self) -> &'static str {
+        self.outcome
+    }
+
     /// Changes how the process ends, and the outcome with it.
     pub fn set_exit(&mut self, exit: Exit) -> &mut Self {
         self.exit = exit;

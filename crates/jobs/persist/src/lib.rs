@@ -1,1 +1,70 @@
-//! The persist job: validates staged memories and pushes them to the memory branch.
+//! The persist job: takes what a run staged, keeps what is sound and new, and lands it on the memory branches (§5.1,
+//! §6, DESIGN §3).
+//!
+//! Nothing that was staged is believed. The verdict of detection is bound to bytes; records pass the rules of writers
+//! and are written into shards of our own making; a branch is only ever pushed onto the head that was looked at.
+
+mod args;
+mod backoff;
+mod gate;
+mod head;
+mod land;
+mod refusals;
+mod select;
+mod staged;
+mod stop;
+mod tell;
+
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use daybook_branch::{Remote, Token};
+use daybook_runner::{Exit, Report, parse_args, plain, summary};
+
+use crate::args::Args;
+use crate::gate::Gate;
+use crate::land::{Landing, Run, land};
+use crate::stop::Stop;
+
+/// Longest run id in a commit message, in characters.
+const MAX_RUN_ID: usize = 200;
+
+/// Runs the job. `args` starts with the program's name.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
+    let args: Args = match parse_args(args) {
+        Ok(args) => args,
+        Err(exit) => return exit,
+    };
+    let mut report = Report::new(Exit::Ok);
+    match persist(&args, &mut report) {
+        Ok(landings) => tell::all(&mut report, &landings),
+        Err(stop) => {
+            report.set_exit(stop.exit).error(stop.code, &stop.message).decided("nothing was persisted");
+            stop.log();
+        }
+    }
+    if summary::append(&tell::markdown(&report)).is_err() {
+        report.warning("summary-unwritable", "the step summary cannot be written");
+    }
+    report.emit(&args.common)
+}
+
+fn persist(args: &Args, report: &mut Report) -> Result<Vec<Landing>, Stop> {
+    let config = args.config.load().map_err(|error| Stop::usage(error.code(), error.to_string()))?;
+    let url = args.remote.clone().or_else(Remote::url_from_environment).ok_or_else(|| {
+        let message = "no remote: give --remote URL, or set GITHUB_SERVER_URL and GITHUB_REPOSITORY";
+        Stop::usage("remote-missing", message.to_owned())
+    })?;
+    let gate = Gate::open(args, &config, report)?;
+    let remote = Remote::new(&url, Token::from_environment(args.token_env.as_deref())?)?;
+    let run = Run {
+        remote: &remote,
+        id: plain(&args.run_id, MAX_RUN_ID),
+        begun: Instant::now(),
+        budget: Duration::from_secs(args.time_budget_seconds),
+    };
+    // All bytes are compared before the first push: a run is not half refused because one file was exchanged.
+    let tars = config.memories().iter().map(|memory| gate.tar(memory.id.as_str())).collect::<Result<Vec<_>, Stop>>()?;
+    let staged = config.memories().iter().zip(tars);
+    Ok(staged.map(|(memory, tar)| land(&run, &gate, memory, config.ledger_in(memory.id.as_str()), tar)).collect())
+}

@@ -1,3 +1,5 @@
 //! See the library.
 
-fn main() {}
+fn main() -> daybook_runner::Exit {
+    daybook_persist::run(std::env::args_os())
+}

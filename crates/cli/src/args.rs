@@ -1,0 +1,80 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Subcommand;
+use daybook_runner::CommonArgs;
+
+#[derive(Debug, clap::Parser)]
+#[command(name = "daybook", version, about = "A memory for agents that can be trusted: ledgers on a git branch")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run every job of a workflow here, each as a process of its own, against a copy of a memory
+    DryRun(DryRun),
+    /// Check every record of a ledger
+    Verify(Verify),
+    /// Print the canonical text of a JSON file and its SHA-256
+    Canon(Canon),
+    /// Compile a workflow source
+    Compile(Compile),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct DryRun {
+    /// The workflow source
+    #[arg(value_name = "WORKFLOW.md")]
+    pub(crate) source: PathBuf,
+    /// A clone or bare repository whose branches are the memory; it is copied and never written
+    #[arg(long, value_name = "PATH|URL", env = "DAYBOOK_MEMORY")]
+    pub(crate) memory: Option<String>,
+    /// A command that is really run as the agent; it finds its MCP servers in the file $DAYBOOK_MCP_CONFIG
+    #[arg(long, value_name = "CMD", conflicts_with = "script", env = "DAYBOOK_AGENT")]
+    pub(crate) agent: Option<String>,
+    /// A variable of this environment that the agent gets, besides PATH, HOME and TERM; may be repeated
+    #[arg(long, value_name = "NAME", requires = "agent")]
+    pub(crate) agent_env: Vec<OsString>,
+    /// Tool calls to make in place of an agent, one JSON object a line
+    #[arg(long, value_name = "FILE", env = "DAYBOOK_SCRIPT")]
+    pub(crate) script: Option<PathBuf>,
+    /// Run the separate binaries in this folder instead of this one again
+    #[arg(long, value_name = "DIR", env = "DAYBOOK_BIN_DIR")]
+    pub(crate) bin_dir: Option<PathBuf>,
+    /// Keep everything that the jobs read and wrote in this folder, which must be empty or new
+    #[arg(long, value_name = "DIR", env = "DAYBOOK_KEEP")]
+    pub(crate) keep: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Verify {
+    /// A memory folder (it contains ledger/shards) or a git repository
+    #[arg(value_name = "PATH|URL")]
+    pub(crate) target: String,
+    /// The branch of the repository; may be left out where it has exactly one ledgers/… branch
+    #[arg(long, value_name = "NAME", env = "DAYBOOK_BRANCH")]
+    pub(crate) branch: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Canon {
+    /// The JSON file, or - for standard input
+    #[arg(value_name = "FILE|-")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Compile {
+    /// The workflow source
+    #[arg(value_name = "WORKFLOW.md")]
+    pub(crate) source: PathBuf,
+    /// Print the configuration that the jobs read
+    #[arg(long, required = true)]
+    pub(crate) config_only: bool,
+}

@@ -1,0 +1,270 @@
+//! `daybook dry-run`: the whole pipeline of a workflow on this machine.
+//!
+//! Every job runs as its own process with its own short environment, in the order and with the rights that it has in
+//! Actions, against a copy of a memory. Nothing is pushed anywhere else.
+
+mod agent;
+mod allowed;
+mod memory;
+mod process;
+mod script;
+mod story;
+mod workspace;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::io::Write;
+
+use daybook_branch::Remote;
+use daybook_compiler::Compiled;
+use daybook_core::Digest;
+use daybook_core::config::Config;
+use daybook_core::event::MutationEvent;
+use daybook_runner::{CommonArgs, Exit, Format, Report, outputs};
+use serde_json::Value;
+
+use self::agent::Agent;
+use self::allowed::{MERGE, PERSIST, RESTORE};
+use self::process::{JobStory, Programs, git_environment, option};
+use self::workspace::Workspace;
+use crate::args::DryRun;
+use crate::compile;
+use crate::diff::{BranchDiff, BranchState};
+use crate::remote_fault::{exit_of, told};
+
+/// The verdict that persistence is given as long as no job detects threats.
+const VERDICT: &str = "clean";
+
+pub(crate) fn run(args: &DryRun, common: &CommonArgs) -> Exit {
+    let mut run = match Run::prepare(args, common) {
+        Ok(run) => run,
+        Err(report) => return report.emit(common),
+    };
+    let result = run.jobs().and_then(|()| run.compare());
+    if let Err(error) = result {
+        run.report.set_exit(Exit::Io).error("dry-run-failed", &error);
+    }
+    run.finish(common)
+}
+
+/// A dry run under way.
+struct Run {
+    config: Config,
+    agent: Agent,
+    workspace: Workspace,
+    programs: Programs,
+    remote: Remote,
+    before: Vec<BranchState>,
+    stories: Vec<JobStory>,
+    report: Report,
+    talks: bool,
+}
+
+impl Run {
+    fn prepare(args: &DryRun, common: &CommonArgs) -> Result<Self, Box<Report>> {
+        let compiled = compile::source(&args.source)?;
+        let agent = choose_agent(args)?;
+        let io = |error: std::io::Error| failed(Exit::Io, "dry-run-failed", &error.to_string());
+        let workspace = Workspace::create(args.keep.as_deref()).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => failed(Exit::Usage, "keep-not-empty", &error.to_string()),
+            _ => io(error),
+        })?;
+        write_inputs(&workspace, &compiled).map_err(io)?;
+        let programs = Programs::new(args.bin_dir.as_deref()).map_err(io)?;
+        let remote = memory::prepare(args.memory.as_deref(), &compiled.config, &workspace.remote())
+            .map_err(|fault| failed(exit_of(&fault), fault.kind().code(), &format!("the memory: {}", told(&fault))))?;
+        let before =
+            states(&remote, &compiled.config).map_err(|error| failed(Exit::Io, "memory-unreadable", &error))?;
+        let talks = common.format() != Format::Json;
+        let mut report = Report::new(Exit::Ok);
+        report.read(match &args.memory {
+            Some(memory) => format!("a copy of the memory {memory}"),
+            None => "an empty memory".to_owned(),
+        });
+        let run = Self {
+            config: compiled.config,
+            agent,
+            workspace,
+            programs,
+            remote,
+            before,
+            stories: Vec::new(),
+            report,
+            talks,
+        };
+        run.say(&format!("dry run of {} in {}\n", args.source.display(), run.workspace.root().display()));
+        if let Agent::Command(command, _) = &run.agent {
+            eprintln!("note: this command is really run as the agent, with your rights: {command}");
+        }
+        Ok(run)
+    }
+
+    /// Every job in its order. A failed restore ends the run before the agent starts; later jobs run even where the
+    /// agent failed, as what was acknowledged is kept.
+    fn jobs(&mut self) -> Result<(), String> {
+        let restore = self.restore()?;
+        if self.tell(restore) != Exit::Ok {
+            self.report.decided("the agent did not start: no memory could be restored");
+            return Ok(());
+        }
+        let agent = agent::run(&self.agent, &self.workspace, &self.programs).map_err(|error| error.to_string())?;
+        self.tell(agent);
+        let merge = self.merge()?;
+        self.tell(merge);
+        let persist = self.persist()?;
+        self.tell(persist);
+        Ok(())
+    }
+
+    fn restore(&self) -> Result<JobStory, String> {
+        let mut arguments = vec![OsString::from("restore")];
+        option(&mut arguments, "--config", self.workspace.config());
+        option(&mut arguments, "--remote", self.remote.url());
+        option(&mut arguments, "--memory-root", self.workspace.memory());
+        option(&mut arguments, "--baseline", self.workspace.baseline());
+        let environment = git_environment(&self.workspace, RESTORE.job);
+        process::run(&self.workspace, &self.programs, RESTORE, &arguments, &environment)
+            .map_err(|error| error.to_string())
+    }
+
+    fn merge(&self) -> Result<JobStory, String> {
+        let mut arguments = Vec::new();
+        option(&mut arguments, "--config", self.workspace.config());
+        option(&mut arguments, "--memory-root", self.workspace.memory());
+        option(&mut arguments, "--baseline", self.workspace.baseline());
+        option(&mut arguments, "--transaction-log", self.workspace.transaction_log());
+        option(&mut arguments, "--safe-outputs", self.workspace.safe_outputs());
+        option(&mut arguments, "--out", self.workspace.staged());
+        process::run(&self.workspace, &self.programs, MERGE, &arguments, &Vec::new()).map_err(|error| error.to_string())
+    }
+
+    fn persist(&mut self) -> Result<JobStory, String> {
+        let mut arguments = Vec::new();
+        option(&mut arguments, "--config", self.workspace.config());
+        option(&mut arguments, "--remote", self.remote.url());
+        option(&mut arguments, "--staged", self.workspace.staged());
+        option(&mut arguments, "--baseline", self.workspace.baseline());
+        let said = std::fs::read_to_string(self.workspace.of_job(RESTORE.job, "outputs")).unwrap_or_default();
+        for (name, value) in outputs::parse(&said) {
+            if let Some(id) = name.strip_prefix("base_") {
+                option(&mut arguments, "--base", format!("{id}={value}"));
+            } else if name == "baseline" {
+                // The digest of the time before the agent: whatever was done to the file since is found out.
+                option(&mut arguments, "--expect", format!("baseline.json={value}"));
+            }
+        }
+        self.report
+            .decided(format!("persist got the verdict {VERDICT:?} from this dry run: no job detects threats yet"));
+        option(&mut arguments, "--verdict", VERDICT);
+        for memory in self.config.memories() {
+            let name = format!("{}.tar", memory.id);
+            if let Ok(tar) = std::fs::read(self.workspace.staged().join(&name)) {
+                option(&mut arguments, "--expect", format!("{name}={}", Digest::of(&tar)));
+            }
+        }
+        option(&mut arguments, "--run-id", "dry-run");
+        let environment = git_environment(&self.workspace, PERSIST.job);
+        process::run(&self.workspace, &self.programs, PERSIST, &arguments, &environment)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Tells about a job that ended; the first that did not end well decides how the run ends.
+    fn tell(&mut self, story: JobStory) -> Exit {
+        self.say(&story::job(&story));
+        let exit = story.exit;
+        if self.report.exit() == Exit::Ok && exit != Exit::Ok {
+            self.report.set_exit(exit);
+        }
+        self.stories.push(story);
+        exit
+    }
+
+    /// Compares the branches with what they were, and what landed with what the server acknowledged.
+    fn compare(&mut self) -> Result<(), String> {
+        let after = states(&self.remote, &self.config)?;
+        let mut acknowledged = acknowledged(&self.workspace);
+        let (mut landed, mut lost) = (0, 0);
+        let mut branches = Vec::new();
+        let total = acknowledged.len() as u64;
+        for ((memory, before), after) in self.config.memories().iter().zip(&self.before).zip(&after) {
+            let diff = BranchDiff::between(&memory.branch, before, after);
+            self.say(&story::branch(&diff));
+            landed += diff.added.len() as u64;
+            lost += diff.lost.len() as u64;
+            for record in &diff.added {
+                acknowledged.remove(&record.sha());
+            }
+            branches.push(diff.to_json());
+        }
+        self.report.count("records-acknowledged", total).count("records-added", landed).count("records-lost", lost);
+        self.report.wrote(format!("{landed} records on the copy of the memory"));
+        self.report.member("branches", branches);
+        if lost > 0 {
+            self.report.set_exit(Exit::Internal).error("records-lost", "records that were on the branch are gone");
+        }
+        if !acknowledged.is_empty() {
+            let message = format!("{} acknowledged records did not arrive on the branch", acknowledged.len());
+            self.report.warning("not-landed", &message);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, common: &CommonArgs) -> Exit {
+        let jobs: Vec<Value> = self.stories.iter().map(JobStory::to_json).collect();
+        self.report.member("jobs", jobs);
+        self.report.emit(common)
+    }
+
+    fn say(&self, text: &str) {
+        if self.talks {
+            // A reader that went away is no reason to stop the jobs.
+            let _ = std::io::stdout().lock().write_all(text.as_bytes());
+        }
+    }
+}
+
+fn states(remote: &Remote, config: &Config) -> Result<Vec<BranchState>, String> {
+    config.memories().iter().map(|memory| BranchState::read(remote, &memory.branch)).collect()
+}
+
+/// The records that the server said it appended.
+fn acknowledged(workspace: &Workspace) -> BTreeSet<Digest> {
+    let log = std::fs::read(workspace.transaction_log()).unwrap_or_default();
+    let events = log.split(|byte| *byte == b'\n').filter_map(|line| MutationEvent::parse(line).ok());
+    events.map(|event| event.record_sha()).collect()
+}
+
+fn write_inputs(workspace: &Workspace, compiled: &Compiled) -> std::io::Result<()> {
+    std::fs::write(workspace.config(), &compiled.config_bytes)?;
+    std::fs::write(workspace.prompt(), &compiled.prompt)
+}
+
+fn choose_agent(args: &DryRun) -> Result<Agent, Box<Report>> {
+    if let Some(command) = &args.agent {
+        return Ok(Agent::Command(command.clone(), args.agent_env.clone()));
+    }
+    let beside = args.source.with_extension("script.jsonl");
+    let file = match &args.script {
+        Some(file) => file,
+        None if beside.is_file() => &beside,
+        None => {
+            let message = format!(
+                "nobody plays the agent: write tool calls into {}, one a line, such as {}; or give --script FILE, or --agent 'CMD'",
+                beside.display(),
+                r#"{"tool":"ledger_append","arguments":{"type":"note","payload":{"text":"hello"}}}"#
+            );
+            return Err(failed(Exit::Usage, "no-agent", &message));
+        }
+    };
+    let text = std::fs::read_to_string(file)
+        .map_err(|error| failed(Exit::Io, "unreadable", &format!("{}: {error}", file.display())))?;
+    let calls = script::parse(&text)
+        .map_err(|fault| failed(Exit::Usage, "bad-script", &format!("{}: {fault}", file.display())))?;
+    Ok(Agent::Script(calls))
+}
+
+fn failed(exit: Exit, code: &str, message: &str) -> Box<Report> {
+    let mut report = Report::new(exit);
+    report.error(code, message);
+    Box::new(report)
+}

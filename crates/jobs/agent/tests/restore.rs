@@ -1,0 +1,247 @@
+//! The restore step as its own process against real remotes.
+
+use std::fs;
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use daybook_core::baseline::Baseline;
+use daybook_core::{Digest, MemoryPath};
+use daybook_testkit::git::BareRepository;
+use serde_json::Value;
+
+const RECORD: &str = r#"{"id":"ldg-7f5a2681-9f2d-48be-80a3-0e78d2c7cf52","parents":[],"payload":{"a":1},"sha":"sha256:77fa2bb1e26b49905c9d410de2d5edde34320a6470619115ba246372f99384f1","timestamp":"2026-03-01T12:00:01.000Z","type":"note","version":1}"#;
+const SHARD: &str = "ledger/shards/00000000-0000-4000-8000-000000000001.jsonl";
+const BRANCH: &str = "ledgers/triage";
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+struct Outcome {
+    code: i32,
+    report: Value,
+    stderr: String,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config = r#"{"version":1,"workflow":"triage","memories":[{"id":"notes","branch":"memory/notes"}],"ledgers":[{"name":"triage"}]}"#;
+        fs::write(folder.path().join("config.json"), config).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn bare(&self, format: &str) -> BareRepository {
+        BareRepository::create(&self.path("remote.git"), format)
+    }
+
+    fn restore(&self, remote: &str, environment: &[(&str, &str)]) -> Outcome {
+        let output = Command::new(env!("CARGO_BIN_EXE_daybook-agent"))
+            .args(["restore", "--format", "json", "--remote", remote, "--config"])
+            .arg(self.path("config.json"))
+            .arg("--memory-root")
+            .arg(self.path("memory"))
+            .arg("--baseline")
+            .arg(self.path("baseline.json"))
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", self.folder.path())
+            .env("GITHUB_OUTPUT", self.path("output"))
+            .envs(environment.iter().copied())
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        Outcome { code: output.status.code().unwrap(), report, stderr }
+    }
+
+    fn baseline(&self) -> Baseline {
+        Baseline::parse(&fs::read(self.path("baseline.json")).unwrap()).unwrap()
+    }
+
+    fn nothing_is_left(&self) {
+        assert!(!self.path("memory/notes").exists() && !self.path("memory/triage").exists(), "a memory was left");
+        assert!(!self.path("baseline.json").exists() && !self.path("output").exists());
+    }
+}
+
+fn code(outcome: &Outcome) -> &str {
+    outcome.report["diagnostics"][0]["code"].as_str().unwrap_or_default()
+}
+
+fn files_below(folder: &Path) -> Vec<String> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_dir() {
+                folders.push(entry.path());
+            } else {
+                let mode = entry.metadata().unwrap().permissions().mode() & 0o7777;
+                files.push(format!("{mode:o} {}", entry.path().strip_prefix(folder).unwrap().display()));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+#[test]
+fn absent_branches_start_empty_and_present_ones_whole() {
+    for format in ["sha1", "sha256"] {
+        let place = Place::new();
+        let bare = place.bare(format);
+        let shard = format!("{RECORD}\nnot a record\n");
+        let head = bare.commit_files(BRANCH, &[("a/note.md", b"hello"), (SHARD, shard.as_bytes())]);
+        let outcome = place.restore(&bare.url(), &[]);
+        assert_eq!((outcome.code, outcome.report["outcome"].as_str()), (0, Some("ok")), "{}", outcome.stderr);
+        assert_eq!(files_below(&place.path("memory/triage")), ["644 a/note.md".to_owned(), format!("644 {SHARD}")]);
+        assert!(files_below(&place.path("memory/notes")).is_empty());
+
+        let baseline = place.baseline();
+        let triage = baseline.memory("triage").unwrap();
+        assert_eq!((triage.base.as_str(), triage.branch.as_str()), (head.as_str(), BRANCH));
+        assert_eq!(triage.files[&MemoryPath::parse("a/note.md").unwrap()].sha256, Digest::of(b"hello"));
+        let sha = "sha256:77fa2bb1e26b49905c9d410de2d5edde34320a6470619115ba246372f99384f1";
+        assert_eq!(triage.records.iter().map(Digest::to_string).collect::<Vec<_>>(), [sha]);
+        assert_eq!(baseline.memory("notes").unwrap().base, "");
+
+        let output = fs::read_to_string(place.path("output")).unwrap();
+        let digest = Digest::of(&fs::read(place.path("baseline.json")).unwrap());
+        for expected in [format!("base_triage<<DAYBOOK_END\n{head}\n"), "base_notes<<DAYBOOK_END\n\n".to_owned()] {
+            assert!(output.contains(&expected), "{output}");
+        }
+        assert!(output.contains(&format!("baseline<<DAYBOOK_END\n{digest}\n")), "{output}");
+        assert!(!place.path("memory/triage/.git").exists());
+    }
+}
+
+#[test]
+fn a_remote_that_fails_in_any_way_stops_the_job_with_nothing_written() {
+    let place = Place::new();
+    let closed = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/o/r", listener.local_addr().unwrap())
+    };
+    let dying = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/o/r", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let _ = stream.map(|mut stream| stream.read(&mut [0_u8; 512]));
+            }
+        });
+        url
+    };
+    let table = [
+        (closed, 74, "remote-unreachable"),
+        (dying, 74, "remote-dropped"),
+        (format!("file://{}", place.folder.path().display()), 2, "remote-not-a-repository"),
+        ("https://user:secret@git.example/r".to_owned(), 2, "remote-bad-url"),
+    ];
+    for (url, exit, expected) in table {
+        let outcome = place.restore(&url, &[]);
+        assert_eq!((outcome.code, code(&outcome)), (exit, expected), "{url}");
+        place.nothing_is_left();
+        let shown = format!("{}{}", outcome.report, outcome.stderr);
+        assert!(!shown.contains("127.0.0.1") && !shown.contains(&*place.folder.path().to_string_lossy()), "{shown}");
+        assert!(!shown.contains("secret"), "{shown}");
+    }
+    // A secret that is not set is named, and not taken for "no credentials needed".
+    let bare = place.bare("sha1");
+    let outcome = place.restore(&bare.url(), &[("DAYBOOK_TOKEN_ENV", "MY_TOKEN"), ("MY_TOKEN", "")]);
+    assert_eq!((outcome.code, code(&outcome)), (2, "remote-bad-token"));
+    place.nothing_is_left();
+    // The same place works as soon as the remote does.
+    assert_eq!(place.restore(&bare.url(), &[]).code, 0);
+}
+
+#[test]
+fn the_second_branch_failing_leaves_nothing_of_the_first() {
+    let place = Place::new();
+    let bare = place.bare("sha1");
+    bare.commit_files("memory/notes", &[("n", b"1")]);
+    bare.commit_files(BRANCH, &[("t", b"1")]);
+    // The objects of one branch are gone from the server.
+    let lost = bare.git(&["rev-parse", &format!("{BRANCH}:t")]);
+    let other = bare.commit_files(BRANCH, &[("t", b"2")]);
+    let blob = bare.git(&["rev-parse", &format!("{other}:t")]);
+    assert_ne!(lost, blob);
+    fs::remove_file(bare.path().join("objects").join(&blob[..2]).join(&blob[2..])).unwrap();
+    let outcome = place.restore(&bare.url(), &[]);
+    assert_eq!(outcome.code, 74, "{}", outcome.report);
+    place.nothing_is_left();
+    bare.git_with(&["hash-object", "-w", "--stdin"], b"2");
+    assert_eq!(place.restore(&bare.url(), &[]).code, 0);
+}
+
+#[test]
+fn hostile_trees_give_regular_files_under_checked_names_only() {
+    for format in ["sha1", "sha256"] {
+        let place = Place::new();
+        let bare = place.bare(format);
+        let blob = bare.blob(b"#!/bin/sh\ntouch /tmp/owned\n");
+        let config = bare.tree(&[("100644", "blob", &blob, "config")]);
+        let up = bare.tree(&[("100644", "blob", &blob, "escaped")]);
+        let commit = bare.commit_files("other", &[("z", b"z")]);
+        let tree = bare.tree(&[
+            ("40000", "tree", &up, ".."),
+            ("100644", "blob", &blob, "../slash"),
+            ("40000", "tree", &config, ".GIT"),
+            ("40000", "tree", &config, ".git"),
+            ("100644", "blob", &blob, "back\\slash"),
+            ("100755", "blob", &blob, "exec.sh"),
+            ("100644", "blob", &blob, "good.md"),
+            ("120000", "blob", &blob, "link"),
+            ("160000", "commit", &commit, "module"),
+        ]);
+        bare.commit_tree(BRANCH, &tree);
+        let outcome = place.restore(&bare.url(), &[]);
+        assert_eq!(outcome.code, 0, "{}", outcome.report);
+        assert_eq!(files_below(&place.path("memory/triage")), ["644 exec.sh", "644 good.md"]);
+        assert_eq!(files_below(&place.path("memory")).len(), 2);
+        assert!(!place.path("escaped").exists() && !place.path("memory/escaped").exists());
+        assert_eq!(outcome.report["counts"]["refused"], 7);
+        let codes: Vec<_> =
+            outcome.report["diagnostics"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect();
+        assert_eq!(codes, ["bad-name", "link", "path-character", "path-reserved", "path-traversal", "submodule"]);
+        assert!(!outcome.report.to_string().contains("exec.sh"), "a path was shown");
+        assert_eq!(place.baseline().memory("triage").unwrap().files.len(), 2);
+    }
+}
+
+#[test]
+fn a_folder_that_is_there_already_is_not_written_into() {
+    let place = Place::new();
+    let bare = place.bare("sha1");
+    bare.commit_files(BRANCH, &[("t", b"1")]);
+    fs::create_dir_all(place.path("memory")).unwrap();
+    fs::create_dir(place.path("elsewhere")).unwrap();
+    symlink(place.path("elsewhere"), place.path("memory/triage")).unwrap();
+    let outcome = place.restore(&bare.url(), &[]);
+    assert_eq!((outcome.code, code(&outcome)), (3, "memory-folder-exists"));
+    assert!(fs::read_dir(place.path("elsewhere")).unwrap().next().is_none());
+    assert!(!place.path("memory/notes").exists() && !place.path("baseline.json").exists());
+    fs::remove_file(place.path("memory/triage")).unwrap();
+    assert_eq!(place.restore(&bare.url(), &[]).code, 0);
+}
+
+#[test]
+fn instead_of_rules_of_the_machine_are_followed() {
+    let place = Place::new();
+    let bare = place.bare("sha1");
+    bare.commit_files(BRANCH, &[("t", b"1")]);
+    let config = format!("[url \"{}\"]\n\tinsteadOf = https://git.example/o/r\n", bare.url());
+    fs::write(place.path("gitconfig"), &config).unwrap();
+    let global = place.path("gitconfig");
+    let outcome = place.restore("https://git.example/o/r", &[("GIT_CONFIG_GLOBAL", global.to_str().unwrap())]);
+    assert_eq!((outcome.code, outcome.report["counts"]["files"].as_u64()), (0, Some(1)), "{}", outcome.report);
+}

@@ -1,0 +1,49 @@
+//! The command line (FORMATS §10).
+
+use std::path::PathBuf;
+
+use daybook_runner::{CommonArgs, ConfigArgs};
+
+/// Validate staged memories and push what is sound and new to the memory branches.
+#[derive(Debug, clap::Parser)]
+#[command(name = "daybook-persist", version)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) config: ConfigArgs,
+    /// Address of the repository with the memory branches [default: the workflow's own]
+    #[arg(long, value_name = "URL", env = "DAYBOOK_REMOTE")]
+    pub(crate) remote: Option<String>,
+    /// Folder with one `<memory>.tar` for each staged memory
+    #[arg(long, value_name = "DIR", env = "DAYBOOK_STAGED")]
+    pub(crate) staged: PathBuf,
+    /// What restore wrote down before the agent started
+    #[arg(long, value_name = "FILE", env = "DAYBOOK_BASELINE")]
+    pub(crate) baseline: PathBuf,
+    /// The commit that a memory was restored from, as restore's step output says; empty for a branch that was absent.
+    /// In the variable, several are separated by commas or spaces
+    #[arg(long, value_name = "ID=OID", env = "DAYBOOK_BASE")]
+    pub(crate) base: Vec<String>,
+    /// What detection decided; without it nothing is persisted
+    #[arg(long, value_name = "V", env = "DAYBOOK_VERDICT")]
+    pub(crate) verdict: Option<String>,
+    /// The digest of a file that detection examined, such as `triage.tar=sha256:…` and `baseline.json=sha256:…`
+    #[arg(long, value_name = "NAME=SHA256", env = "DAYBOOK_EXPECT")]
+    pub(crate) expect: Vec<String>,
+    /// What the commit message calls this run
+    #[arg(long, value_name = "TEXT", env = "DAYBOOK_RUN_ID")]
+    pub(crate) run_id: String,
+    /// How long moved heads are followed, in seconds
+    #[arg(long, value_name = "N", default_value_t = 600, env = "DAYBOOK_TIME_BUDGET_SECONDS")]
+    pub(crate) time_budget_seconds: u64,
+    /// Variable that holds the token for the remote [default: DAYBOOK_TOKEN, then GITHUB_TOKEN, then none]
+    #[arg(long, value_name = "NAME", env = "DAYBOOK_TOKEN_ENV")]
+    pub(crate) token_env: Option<String>,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+/// The `NAME=VALUE` pairs of a repeated option; one occurrence may hold several.
+pub(crate) fn pairs(values: &[String]) -> impl Iterator<Item = Option<(&str, &str)>> {
+    let words = values.iter().flat_map(|value| value.split([',', ' ', '\t', '\r', '\n']));
+    words.filter(|word| !word.is_empty()).map(|word| word.split_once('='))
+}

@@ -1,0 +1,92 @@
+//! The ledger as it is on the branch: the only thing besides the baseline that a staged record is held against.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use daybook_branch::{Entry, Oid, Snapshot, TreeBounds};
+use daybook_core::diagnostic::Detail;
+use daybook_core::limits::READ_SHARD_BYTES;
+use daybook_core::shard::ShardScan;
+use daybook_core::{Digest, Ledger, Limits, MemoryPath, ShardId};
+use uuid::Uuid;
+
+use crate::stop::Stop;
+
+/// Scans of earlier attempts: a shard does not change, so most of a moved branch is known already.
+pub(crate) type Scans = HashMap<(ShardId, Oid), ShardScan>;
+
+/// The trusted side of one attempt.
+#[derive(Debug)]
+pub(crate) struct Head {
+    ledger: Ledger,
+    ids: HashSet<Uuid>,
+    shards: BTreeMap<ShardId, Entry>,
+}
+
+impl Head {
+    /// Reads the ledger from the tree of a snapshot.
+    pub(crate) fn read(snapshot: &Snapshot, limits: &Limits, scans: &mut Scans) -> Result<Self, Stop> {
+        let named = snapshot.entries(TreeBounds::default())?.into_iter().filter_map(|entry| {
+            let shard = MemoryPath::parse_bytes(&entry.path).ok()?.shard()?;
+            Some((shard, entry))
+        });
+        let shards: BTreeMap<ShardId, Entry> = named.collect();
+        let bound = usize::try_from(limits.max_shards().get()).unwrap_or(usize::MAX);
+        let mut builder = Ledger::builder(limits.max_shards());
+        for (shard, entry) in shards.iter().take(bound) {
+            if !entry.kind.is_regular() {
+                builder.add_file_fault(Some(*shard), Detail::NotRegular);
+            } else if entry.bytes > READ_SHARD_BYTES.get() {
+                builder.add_file_fault(Some(*shard), Detail::Oversized);
+            } else {
+                builder.add_scan(match scans.get(&(*shard, entry.oid)) {
+                    Some(scan) => scan.clone(),
+                    None => {
+                        let scan = ShardScan::new(*shard, &snapshot.content(entry, READ_SHARD_BYTES.get())?);
+                        scans.insert((*shard, entry.oid), scan.clone());
+                        scan
+                    }
+                });
+            }
+        }
+        let ledger = builder.finish();
+        let ids = ledger.order().map(|entry| entry.id().uuid()).collect();
+        Ok(Self { ledger, ids, shards })
+    }
+
+    /// Whether a record is on the branch.
+    pub(crate) fn contains(&self, sha: &Digest) -> bool {
+        self.ledger.contains(sha)
+    }
+
+    /// Whether a record on the branch has this id.
+    pub(crate) fn uses(&self, id: Uuid) -> bool {
+        self.ids.contains(&id)
+    }
+
+    /// The heads.
+    pub(crate) fn heads(&self) -> &[Digest] {
+        self.ledger.heads()
+    }
+
+    /// How many shards the branch names, readable or not.
+    pub(crate) fn shard_count(&self) -> u64 {
+        self.shards.len() as u64
+    }
+
+    /// How many findings the ledger on the branch has.
+    pub(crate) fn findings(&self) -> u64 {
+        if self.ledger.diagnostics().has_errors() { self.ledger.diagnostics().total() } else { 0 }
+    }
+
+    /// Whether the branch has anything under a shard's name.
+    pub(crate) fn names(&self, shard: ShardId) -> bool {
+        self.shards.contains_key(&shard)
+    }
+
+    /// Whether the branch has exactly this content under a shard's name.
+    pub(crate) fn holds(&self, snapshot: &Snapshot, shard: ShardId, sha256: Digest) -> Result<bool, Stop> {
+        let entry = self.shards.get(&shard).filter(|entry| entry.kind.is_regular());
+        let Some(entry) = entry.filter(|entry| entry.bytes <= READ_SHARD_BYTES.get()) else { return Ok(false) };
+        Ok(Digest::of(&snapshot.content(entry, READ_SHARD_BYTES.get())?) == sha256)
+    }
+}

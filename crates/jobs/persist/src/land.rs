@@ -1,0 +1,255 @@
+//! One memory, from its tar to its branch: look, decide, push; and all of it again when the head has moved.
+
+use std::fs::File;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use daybook_branch::{Oid, Remote, Snapshot};
+use daybook_core::config::{LedgerConfig, MemoryConfig};
+use daybook_core::{Digest, MemoryPath};
+use daybook_publish::{Transition, Verdict, landed, publish};
+use daybook_runner::{Exit, plain};
+
+use crate::backoff::Backoff;
+use crate::gate::Gate;
+use crate::head::{Head, Scans};
+use crate::refusals::Refusals;
+use crate::select::{Packing, heads_after, pack, select};
+use crate::staged::{self, StagedMemory};
+use crate::stop::{Stop, log};
+
+/// How often a remote that fails is asked again before the job gives up.
+const MAX_FAULTS: u32 = 3;
+
+/// What all memories of a run share.
+#[derive(Debug)]
+pub(crate) struct Run<'a> {
+    pub(crate) remote: &'a Remote,
+    pub(crate) id: String,
+    pub(crate) begun: Instant,
+    pub(crate) budget: Duration,
+}
+
+/// What became of one memory.
+#[derive(Debug, Default)]
+pub(crate) struct Landing {
+    pub(crate) memory: String,
+    pub(crate) branch: String,
+    pub(crate) ledger: Option<String>,
+    pub(crate) missing: bool,
+    pub(crate) incomplete: bool,
+    pub(crate) other_files: u64,
+    pub(crate) refusals: Refusals,
+    pub(crate) accepted: u64,
+    pub(crate) segments: u64,
+    pub(crate) heads_before: Vec<Digest>,
+    pub(crate) heads_after: Vec<Digest>,
+    pub(crate) shards: u64,
+    pub(crate) max_shards: u64,
+    pub(crate) findings: u64,
+    pub(crate) commit: Option<Oid>,
+    pub(crate) attempts: u32,
+    pub(crate) stop: Option<Stop>,
+}
+
+/// How an attempt ended.
+enum Attempt {
+    Over,
+    Moved,
+}
+
+/// Persists one memory. Whatever goes wrong is in the landing; other memories are not touched by it.
+pub(crate) fn land(
+    run: &Run<'_>,
+    gate: &Gate,
+    memory: &MemoryConfig,
+    ledger: Option<&LedgerConfig>,
+    tar: Option<File>,
+) -> Landing {
+    let mut landing = Landing {
+        memory: memory.id.to_string(),
+        branch: memory.branch.to_string(),
+        ledger: ledger.map(|ledger| ledger.name.to_string()),
+        ..Landing::default()
+    };
+    let (Some(tar), Some(baseline)) = (tar, gate.baseline(memory.id.as_str())) else {
+        landing.missing = true;
+        return landing;
+    };
+    let staged = staged::read(tar, baseline, ledger.map(|ledger| &ledger.limits));
+    landing.incomplete = !staged.complete;
+    landing.other_files = staged.other_files;
+    landing.refusals = staged.refusals.clone();
+    if let Some(ledger) = ledger {
+        let base = gate.base(memory.id.as_str());
+        let mut attempts =
+            Attempts { run, memory, ledger, base, staged: &staged, snapshot: None, scans: Scans::new(), pending: None };
+        landing.stop = attempts.until_landed(&mut landing).err();
+        if landing.commit.is_none() && landing.stop.is_some() {
+            landing.nothing_written();
+        }
+    }
+    landing
+}
+
+struct Attempts<'a> {
+    run: &'a Run<'a>,
+    memory: &'a MemoryConfig,
+    ledger: &'a LedgerConfig,
+    base: Option<Oid>,
+    staged: &'a StagedMemory,
+    snapshot: Option<Snapshot>,
+    scans: Scans,
+    /// A commit whose push was not answered.
+    pending: Option<Oid>,
+}
+
+impl Attempts<'_> {
+    fn until_landed(&mut self, landing: &mut Landing) -> Result<(), Stop> {
+        let mut backoff = Backoff::new();
+        let mut faults = 0;
+        loop {
+            landing.attempts += 1;
+            let moved = match self.once(landing) {
+                Ok(Attempt::Over) => return Ok(()),
+                Ok(Attempt::Moved) => None,
+                Err(stop) if stop.exit == Exit::Io && faults < MAX_FAULTS => Some(stop),
+                Err(stop) => return Err(stop),
+            };
+            if let Some(stop) = &moved {
+                faults += 1;
+                stop.log();
+            }
+            let wait = backoff.next();
+            if self.run.begun.elapsed() + wait > self.run.budget {
+                return Err(moved.unwrap_or_else(|| self.out_of_time(landing.attempts)));
+            }
+            sleep(wait);
+        }
+    }
+
+    fn out_of_time(&self, attempts: u32) -> Stop {
+        if self.pending.is_some() {
+            let message = "the answer to the push was lost, and the branch could not be looked at in time";
+            return Stop::new(Exit::Io, "push-unknown", message);
+        }
+        let message = format!("the branch moved on all {attempts} attempts within the time budget; run the job again");
+        Stop::new(Exit::Contended, "contended", message)
+    }
+
+    /// One attempt, from a fresh look at the branch.
+    fn once(&mut self, landing: &mut Landing) -> Result<Attempt, Stop> {
+        let snapshot = match self.snapshot.take() {
+            Some(snapshot) => snapshot.refresh()?,
+            None => self.run.remote.fetch(&self.memory.branch)?,
+        };
+        if let Some(commit) = self.pending {
+            if landed(&snapshot, commit)? {
+                landing.commit = Some(commit);
+                return Ok(Attempt::Over);
+            }
+            self.pending = None;
+        }
+        self.check_base(&snapshot)?;
+        let limits = &self.ledger.limits;
+        let head = Head::read(&snapshot, limits, &mut self.scans)?;
+        let mut refusals = self.staged.refusals.clone();
+        let mut records = Vec::new();
+        for shard in &self.staged.shards {
+            // Somebody else's shard of that name came in since: byte for byte it is theirs, otherwise a forgery.
+            if !head.names(shard.id) {
+                records.extend(&shard.records);
+            } else if !head.holds(&snapshot, shard.id, shard.sha256)? {
+                refusals.add("shard-tampered");
+            }
+        }
+        let selection = select(&head, records.into_iter());
+        refusals.append(&selection.refusals);
+        if self.ledger.read_only {
+            selection.records.iter().for_each(|record| refusals.add_record("read-only", record.id()));
+        }
+        let packing = if self.ledger.read_only {
+            Packing { kept: Vec::new(), segments: Vec::new(), refusals: Refusals::default() }
+        } else {
+            pack(&head, &selection, limits)?
+        };
+        refusals.append(&packing.refusals);
+        landing.note(&head, &packing, refusals, limits.max_shards().get());
+        self.push(snapshot, &packing, landing)
+    }
+
+    /// DESIGN §3: what the run started from has to be part of the branch still.
+    fn check_base(&self, snapshot: &Snapshot) -> Result<(), Stop> {
+        let Some(base) = self.base else { return Ok(()) };
+        if snapshot.is_ancestor(base)? {
+            return Ok(());
+        }
+        let message = "the commit that the run was restored from is not part of the branch any more";
+        Err(Stop::refused("base-not-ancestor", message))
+    }
+
+    fn push(&mut self, snapshot: Snapshot, packing: &Packing<'_>, landing: &mut Landing) -> Result<Attempt, Stop> {
+        if packing.kept.is_empty() {
+            return Ok(Attempt::Over);
+        }
+        if snapshot.head().is_none() && !self.memory.create_orphan {
+            let message = format!("branch {} does not exist, and create-orphan is off", self.memory.branch);
+            return Err(Stop::refused("branch-absent", message));
+        }
+        let mut transition = Transition::on(snapshot.head(), &self.message(landing));
+        for segment in &packing.segments {
+            let path = MemoryPath::parse(&segment.id().path())
+                .map_err(|fault| Stop::new(Exit::Internal, "shard-path", fault.to_string()))?;
+            transition.put(path, segment.bytes().to_vec());
+        }
+        let publication = publish(&snapshot, &transition)?;
+        match publication.verdict {
+            Verdict::Done => {
+                landing.commit = Some(publication.commit);
+                Ok(Attempt::Over)
+            }
+            Verdict::Moved => {
+                self.snapshot = Some(snapshot);
+                Ok(Attempt::Moved)
+            }
+            Verdict::Denied(denial) => Err(Stop::new(Exit::Denied, denial.rule, plain(&denial.to_string(), 1500))),
+            Verdict::Unknown(said) => {
+                log("push-unknown", &said);
+                self.pending = Some(publication.commit);
+                self.snapshot = Some(snapshot);
+                Ok(Attempt::Moved)
+            }
+        }
+    }
+
+    fn message(&self, landing: &Landing) -> String {
+        let name = &self.ledger.name;
+        let mut message = format!("Persist {} records of ledger {name}\n\nRun: {}\n", landing.accepted, self.run.id);
+        message.push_str(&format!("Ledger {name}: {} records in {} shards\n", landing.accepted, landing.segments));
+        for (code, count, _) in landing.refusals.iter() {
+            message.push_str(&format!("Not kept: {count} {code}\n"));
+        }
+        message
+    }
+}
+
+impl Landing {
+    fn note(&mut self, head: &Head, packing: &Packing<'_>, refusals: Refusals, max_shards: u64) {
+        self.refusals = refusals;
+        self.accepted = packing.kept.len() as u64;
+        self.segments = packing.segments.len() as u64;
+        self.heads_before = head.heads().to_vec();
+        self.heads_after = heads_after(head, &packing.kept);
+        self.shards = head.shard_count() + self.segments;
+        self.max_shards = max_shards;
+        self.findings = head.findings();
+    }
+
+    /// A decision that was not carried out leaves the branch as it was seen.
+    fn nothing_written(&mut self) {
+        self.shards -= self.segments;
+        self.accepted = 0;
+        self.segments = 0;
+        self.heads_after.clone_from(&self.heads_before);
+    }
+}

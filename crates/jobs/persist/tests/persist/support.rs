@@ -1,0 +1,206 @@
+//! A bare remote, a run that started from it, and the job as its own process.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+
+use daybook_branch::{BranchName, Remote, TreeBounds};
+use daybook_core::baseline::{Baseline, FileBaseline, MemoryBaseline};
+use daybook_core::{Digest, Draft, Ledger, Limits, MemoryPath, Record, RecordId, json};
+use daybook_store::staged::Writer;
+use daybook_testkit::git::BareRepository;
+use serde_json::Value;
+
+pub(crate) const BRANCH: &str = "ledgers/triage";
+
+/// A remote and a place for the files of runs.
+pub(crate) struct World {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) bare: BareRepository,
+    pub(crate) ledger: String,
+}
+
+/// What one run hands to the job. The fields are what an attacker, or a mistake, may change.
+#[derive(Clone)]
+pub(crate) struct Run {
+    pub(crate) files: BTreeMap<String, Vec<u8>>,
+    pub(crate) baseline: Vec<u8>,
+    pub(crate) base: String,
+    pub(crate) verdict: Option<&'static str>,
+    pub(crate) options: Vec<String>,
+    pub(crate) staged: bool,
+    /// Another way to the same repository.
+    pub(crate) remote: Option<String>,
+    pub(crate) environment: Vec<(String, String)>,
+    /// Changes the bytes of the tar after its digest was taken.
+    pub(crate) exchange: Option<Vec<u8>>,
+}
+
+pub(crate) struct Outcome {
+    pub(crate) code: i32,
+    pub(crate) report: Value,
+    pub(crate) stderr: String,
+}
+
+impl World {
+    pub(crate) fn new(format: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let bare = BareRepository::create(&folder.path().join("remote.git"), format);
+        Self { folder, bare, ledger: r#"{"name":"triage"}"#.to_owned() }
+    }
+
+    /// With members added to the ledger's configuration.
+    pub(crate) fn configured(mut self, members: &str) -> Self {
+        self.ledger = format!(r#"{{"name":"triage",{members}}}"#);
+        self
+    }
+
+    /// A run restored from the branch as it is now.
+    pub(crate) fn run(&self) -> Run {
+        let remote = Remote::new(&self.bare.url(), None).unwrap();
+        let snapshot = remote.fetch(&BranchName::parse(BRANCH).unwrap()).unwrap();
+        let mut ledger = Ledger::builder(Limits::default().max_shards());
+        let (mut files, mut contents) = (BTreeMap::new(), BTreeMap::new());
+        for entry in snapshot.entries(TreeBounds::default()).unwrap() {
+            let path = MemoryPath::parse_bytes(&entry.path).unwrap();
+            let content = snapshot.content(&entry, 1 << 24).unwrap();
+            if let Some(shard) = path.shard() {
+                ledger.add_shard(shard, &content);
+            }
+            contents.insert(path.to_string(), content.clone());
+            files.insert(path, FileBaseline { sha256: Digest::of(&content), bytes: entry.bytes });
+        }
+        let records: BTreeSet<Digest> = ledger.finish().order().map(|entry| entry.sha()).collect();
+        let base = snapshot.head().map(|head| head.to_string()).unwrap_or_default();
+        let memory =
+            MemoryBaseline { id: "triage".to_owned(), branch: BRANCH.to_owned(), base: base.clone(), files, records };
+        Run {
+            files: contents,
+            baseline: Baseline::new(vec![memory]).to_bytes(),
+            base,
+            verdict: Some("clean"),
+            options: Vec::new(),
+            staged: true,
+            remote: None,
+            environment: Vec::new(),
+            exchange: None,
+        }
+    }
+
+    /// Starts the job in a folder of its own.
+    pub(crate) fn start(&self, run: &Run) -> Child {
+        let place = tempfile::tempdir_in(self.folder.path()).unwrap().keep();
+        let file = |name: &str, content: &[u8]| -> PathBuf {
+            let path = place.join(name);
+            fs::write(&path, content).unwrap();
+            path
+        };
+        let config =
+            file("config.json", format!(r#"{{"version":1,"workflow":"t","ledgers":[{}]}}"#, self.ledger).as_bytes());
+        let baseline = file("baseline.json", &run.baseline);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-persist"));
+        command.arg("--config").arg(config).arg("--baseline").arg(baseline).arg("--staged").arg(&place);
+        let remote = run.remote.clone().unwrap_or_else(|| self.bare.url());
+        command.args(["--remote", &remote, "--run-id", "run-1", "--format", "json"]);
+        command.arg("--base").arg(format!("triage={}", run.base));
+        command.arg("--expect").arg(format!("baseline.json={}", Digest::of(&run.baseline)));
+        if run.staged {
+            let mut writer = Writer::new(Vec::new(), "triage");
+            for (path, content) in &run.files {
+                writer.add(&MemoryPath::parse(path).unwrap(), content).unwrap();
+            }
+            let (tar, _) = writer.finish(true).unwrap();
+            command.arg("--expect").arg(format!("triage.tar={}", Digest::of(&tar)));
+            file("triage.tar", run.exchange.as_ref().unwrap_or(&tar));
+        }
+        if let Some(verdict) = run.verdict {
+            command.args(["--verdict", verdict]);
+        }
+        command.args(&run.options).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &place);
+        command.env("GITHUB_STEP_SUMMARY", place.join("summary.md")).envs(run.environment.iter().cloned());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    pub(crate) fn persist(&self, run: &Run) -> Outcome {
+        finish(self.start(run))
+    }
+
+    /// The SHAs of all records on the branch, and the number of findings there.
+    pub(crate) fn ledger(&self) -> Ledger {
+        let mut ledger = Ledger::builder(Limits::default().max_shards());
+        if self.bare.head(BRANCH).is_some() {
+            for line in self.bare.listing(BRANCH) {
+                let path = MemoryPath::parse(line.split_once(' ').unwrap().1).unwrap();
+                if let Some(shard) = path.shard() {
+                    ledger.add_shard(shard, format!("{}\n", self.bare.file(BRANCH, path.as_str())).as_bytes());
+                }
+            }
+        }
+        ledger.finish()
+    }
+}
+
+pub(crate) fn finish(child: Child) -> Outcome {
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+    Outcome { code: output.status.code().unwrap(), report, stderr }
+}
+
+impl Outcome {
+    /// The codes of all diagnostics.
+    pub(crate) fn codes(&self) -> Vec<&str> {
+        self.report["diagnostics"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect()
+    }
+
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        self.report["counts"][name].as_u64().unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn assert(&self, code: i32, codes: &[&str]) {
+        assert_eq!((self.code, self.codes()), (code, codes.to_vec()), "{}\n{}", self.report, self.stderr);
+    }
+}
+
+impl Run {
+    /// Adds a shard of the agent's.
+    pub(crate) fn stage(&mut self, shard: u32, records: &[Record]) -> &mut Self {
+        let lines: Vec<u8> = records.iter().flat_map(|record| [record.line(), b"\n"].concat()).collect();
+        self.stage_bytes(&shard_path(shard), &lines)
+    }
+
+    pub(crate) fn stage_bytes(&mut self, path: &str, content: &[u8]) -> &mut Self {
+        self.files.insert(path.to_owned(), content.to_vec());
+        self
+    }
+}
+
+pub(crate) fn shard_path(number: u32) -> String {
+    format!("ledger/shards/{number:08x}-0000-4000-8000-000000000000.jsonl")
+}
+
+/// A record with an id made of `number`.
+pub(crate) fn record(number: u32, parents: &[Digest]) -> Record {
+    record_with(number, parents, &format!(r#"{{"n":{number}}}"#))
+}
+
+pub(crate) fn record_with(number: u32, parents: &[Digest], payload: &str) -> Record {
+    let mut parents = parents.to_vec();
+    parents.sort();
+    let draft = Draft {
+        id: RecordId::from_text(format!("ldg-{number:08x}-1111-4111-8111-111111111111").as_bytes()).unwrap(),
+        kind: "note",
+        timestamp: "2026-03-01T12:00:01.000Z",
+        parents: &parents,
+        payload: &json::parse(payload.as_bytes()).unwrap(),
+    };
+    Record::build(&draft, &Limits::default()).unwrap()
+}
+
+/// A line that has the right digest, whatever else it has.
+pub(crate) fn sealed(before_sha: &str, after_sha: &str) -> Vec<u8> {
+    let digest = Digest::of(format!("{before_sha}{after_sha}").as_bytes());
+    format!("{before_sha},\"sha\":\"{digest}\"{after_sha}\n").into_bytes()
+}

@@ -1,0 +1,90 @@
+//! The workspace against the trust table: no binary links what its row does not allow.
+
+use cargo_metadata::{DependencyKind, MetadataCommand, PackageId};
+use daybook_testkit::trust::{Graph, PURE, TABLE, Violation, render, violations};
+
+/// The normal dependencies of this workspace and of all that it uses, as cargo resolves them.
+fn workspace() -> Graph {
+    let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.toml");
+    let metadata = MetadataCommand::new().manifest_path(manifest).exec().expect("cargo metadata answers");
+    let name = |id: &PackageId| {
+        metadata.packages.iter().find(|package| package.id == *id).map(|package| package.name.to_string())
+    };
+    let resolve = metadata.resolve.as_ref().expect("the graph is resolved");
+    let mut graph = Graph::new();
+    for node in &resolve.nodes {
+        let normal =
+            node.deps.iter().filter(|dep| dep.dep_kinds.iter().any(|kind| kind.kind == DependencyKind::Normal));
+        let names = normal.filter_map(|dep| name(&dep.pkg));
+        graph.entry(name(&node.id).expect("every node is a package")).or_default().extend(names);
+    }
+    graph
+}
+
+fn with_edge(graph: &Graph, from: &str, to: &str) -> Vec<Violation> {
+    let mut doctored = graph.clone();
+    doctored.entry(from.to_owned()).or_default().insert(to.to_owned());
+    violations(&doctored)
+}
+
+#[test]
+fn every_binary_links_only_what_its_row_allows() {
+    let graph = workspace();
+    println!("{}", render(&graph));
+    assert_eq!(violations(&graph), []);
+    for built in ["daybook-agent", "daybook-merge", "daybook-persist"] {
+        assert!(graph.contains_key(built), "{built} is not in the graph: the check would check nothing");
+    }
+    assert!(graph["daybook-persist"].contains("daybook-publish"), "the graph has the edges that are there");
+    assert!(graph["daybook-publish"].contains("git2"), "the graph reaches beyond the workspace");
+}
+
+#[test]
+fn persist_to_compaction_turns_it_red_directly_and_through_another_crate() {
+    let graph = workspace();
+    let direct = with_edge(&graph, "daybook-persist", "daybook-compaction");
+    assert_eq!(direct[0].path, ["daybook-persist", "daybook-compaction"]);
+    // Through a foreign crate, which is no excuse.
+    let mut through = graph.clone();
+    through.entry("innocent".to_owned()).or_default().insert("daybook-compaction".to_owned());
+    through.entry("daybook-store".to_owned()).or_default().insert("innocent".to_owned());
+    let found = violations(&through);
+    let of_persist = found.iter().find(|violation| violation.from == "daybook-persist").expect("persist turns red");
+    assert_eq!(of_persist.path, ["daybook-persist", "daybook-store", "innocent", "daybook-compaction"]);
+}
+
+#[test]
+fn every_row_is_red_for_every_crate_that_it_does_not_name() {
+    let graph = workspace();
+    let dangerous = [
+        "daybook-store",
+        "daybook-projection",
+        "daybook-branch",
+        "daybook-publish",
+        "daybook-script",
+        "daybook-compaction",
+    ];
+    for row in &TABLE {
+        for crate_name in dangerous {
+            let red = with_edge(&graph, row.job, crate_name)
+                .iter()
+                .any(|violation| violation.from == row.job && violation.to == crate_name);
+            assert_eq!(red, !row.may.contains(&crate_name), "{} → {crate_name}", row.job);
+        }
+        // No job links another one.
+        for other in TABLE.iter().filter(|other| other.job != row.job) {
+            assert!(!with_edge(&graph, row.job, other.job).is_empty(), "{} → {}", row.job, other.job);
+        }
+    }
+}
+
+#[test]
+fn pure_crates_reach_nothing_that_touches_the_outside() {
+    let graph = workspace();
+    for pure in PURE {
+        for io in ["daybook-store", "daybook-branch", "daybook-publish", "daybook-runner", "tokio", "git2"] {
+            assert!(!with_edge(&graph, pure, io).is_empty(), "{pure} → {io}");
+        }
+    }
+    assert!(!with_edge(&graph, "daybook-merge", "git2").is_empty(), "only the branch crates name git2");
+}
