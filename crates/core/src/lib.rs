@@ -28,6 +28,7 @@ pub mod line;
 pub mod name;
 pub mod path;
 pub mod record;
+pub mod rules;
 pub mod schema;
 pub mod segment;
 pub mod shard;

@@ -60,6 +60,9 @@ pub enum WriteFault {
     /// Not a canonical instant.
     #[error("the timestamp is not canonical")]
     Timestamp,
+    /// The payload does not meet the ledger's schema.
+    #[error("the payload does not meet this ledger's schema")]
+    Schema,
     /// The payload has no canonical form.
     #[error(transparent)]
     Json(#[from] JsonFault),
@@ -77,6 +80,7 @@ impl WriteFault {
             Self::LoneSurrogate => "lone-surrogate",
             Self::Parents => "invalid-parents",
             Self::Timestamp => "invalid-timestamp",
+            Self::Schema => "invalid-schema",
             Self::Json(fault) => fault.code(),
         }
     }

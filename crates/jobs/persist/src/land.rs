@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use daybook_branch::{Oid, Remote, Snapshot};
 use daybook_core::config::{LedgerConfig, MemoryConfig};
+use daybook_core::rules::WriteRules;
 use daybook_core::{Digest, MemoryPath};
 use daybook_publish::{Transition, Verdict, landed, publish};
 use daybook_runner::{Exit, plain};
@@ -76,7 +77,14 @@ pub(crate) fn land(
         landing.missing = true;
         return landing;
     };
-    let staged = staged::read(tar, baseline, ledger.map(|ledger| &ledger.limits));
+    let rules = match ledger.map(WriteRules::of).transpose() {
+        Ok(rules) => rules,
+        Err(fault) => {
+            landing.stop = Some(Stop::new(Exit::Usage, "schema-unusable", fault.to_string()));
+            return landing;
+        }
+    };
+    let staged = staged::read(tar, baseline, rules.as_ref());
     landing.incomplete = !staged.complete;
     landing.other_files = staged.other_files;
     landing.refusals = staged.refusals.clone();

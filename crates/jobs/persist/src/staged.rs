@@ -5,8 +5,9 @@ use std::io::Read;
 
 use daybook_core::baseline::MemoryBaseline;
 use daybook_core::limits::READ_SHARD_BYTES;
+use daybook_core::rules::WriteRules;
 use daybook_core::shard::ShardScan;
-use daybook_core::{Digest, Limits, MemoryPath, Record, ShardId};
+use daybook_core::{Digest, MemoryPath, Record, ShardId};
 use daybook_store::staged::{self, Bounds};
 
 use crate::refusals::Refusals;
@@ -31,11 +32,11 @@ pub(crate) struct StagedMemory {
     pub(crate) complete: bool,
 }
 
-/// Reads a tar; `limits` are those of the memory's ledger, `None` where it has none.
-pub(crate) fn read(tar: impl Read, memory: &MemoryBaseline, limits: Option<&Limits>) -> StagedMemory {
+/// Reads a tar; `rules` are those of the memory's ledger, `None` where it has none.
+pub(crate) fn read(tar: impl Read, memory: &MemoryBaseline, rules: Option<&WriteRules>) -> StagedMemory {
     let mut found = StagedMemory::default();
     let read = staged::read(tar, &memory.id, &Bounds::default(), |path, content| {
-        found.file(&path, &content, memory, limits);
+        found.file(&path, &content, memory, rules);
     });
     found.refusals.add_many("staged-entry-refused", read.refused_total);
     found.complete = read.is_complete();
@@ -43,7 +44,7 @@ pub(crate) fn read(tar: impl Read, memory: &MemoryBaseline, limits: Option<&Limi
 }
 
 impl StagedMemory {
-    fn file(&mut self, path: &MemoryPath, content: &[u8], memory: &MemoryBaseline, limits: Option<&Limits>) {
+    fn file(&mut self, path: &MemoryPath, content: &[u8], memory: &MemoryBaseline, rules: Option<&WriteRules>) {
         let sha256 = Digest::of(content);
         let trusted = memory.files.get(path);
         let unchanged = trusted.is_some_and(|file| file.sha256 == sha256);
@@ -53,15 +54,15 @@ impl StagedMemory {
             // DESIGN §3: any other content under a name that the baseline knows.
             (true, _) if trusted.is_some() => self.refusals.add("shard-tampered"),
             (true, None) => self.refusals.add(reserved(path)),
-            (true, Some(id)) => match limits {
+            (true, Some(id)) => match rules {
                 None => self.refusals.add("no-ledger"),
                 Some(_) if content.len() as u64 > READ_SHARD_BYTES.get() => self.refusals.add("oversized"),
-                Some(limits) => self.shard(id, sha256, content, &memory.records, limits),
+                Some(rules) => self.shard(id, sha256, content, &memory.records, rules),
             },
         }
     }
 
-    fn shard(&mut self, id: ShardId, sha256: Digest, content: &[u8], known: &BTreeSet<Digest>, limits: &Limits) {
+    fn shard(&mut self, id: ShardId, sha256: Digest, content: &[u8], known: &BTreeSet<Digest>, rules: &WriteRules) {
         let scan = ShardScan::new(id, content);
         for (code, count) in scan.diagnostics().counts() {
             self.refusals.add_many(code.name(), count);
@@ -70,7 +71,7 @@ impl StagedMemory {
         for entry in scan.entries().iter().filter(|entry| !known.contains(&entry.sha())) {
             // The scan has checked the line; parsing it again only gives it an owner.
             let Some(Ok(record)) = entry.location().line_of(content).map(Record::parse) else { continue };
-            match record.check_write_rules(limits) {
+            match rules.check(&record) {
                 Ok(()) => records.push(record),
                 Err(fault) => self.refusals.add_record(fault.code(), record.id()),
             }

@@ -1,5 +1,6 @@
 //! What a tool call answers when it fails: a code and a fixed sentence (§5.2, §8).
 
+use daybook_core::WriteFault;
 use daybook_core::json::JsonFault;
 use daybook_store::{AppendError, StoreError};
 use rmcp::model::{CallToolResult, ContentBlock};
@@ -53,6 +54,9 @@ impl From<AppendError> for Failure {
     fn from(error: AppendError) -> Self {
         let failure = Self::new(error.code(), error.to_string());
         match error {
+            AppendError::Record(WriteFault::Schema) => {
+                failure.with_hint("nothing was stored; ledger_status shows the schema that payloads must meet")
+            }
             AppendError::Record(_) => failure.with_hint("nothing was stored; change the record and append it again"),
             AppendError::Patch { .. } => failure.with_hint("nothing was stored; this run has no budget left for it"),
             AppendError::Batch { .. } => failure.with_hint("nothing was stored; append fewer records at a time"),

@@ -6,10 +6,10 @@ use daybook_core::baseline::Baseline;
 use daybook_core::config::LedgerConfig;
 use daybook_core::event::MutationEvent;
 use daybook_core::json::{self, Value as Json};
-use daybook_core::schema::PayloadSchema;
+use daybook_core::rules::WriteRules;
 use daybook_core::{Digest, Record, RecordId};
 use daybook_runner::Exit;
-use daybook_store::{MemoryFolder, NewRecord, StoreError, Writer};
+use daybook_store::{AppendError, MemoryFolder, NewRecord, StoreError, Writer};
 use serde_json::{Value, json};
 
 use super::StartFault;
@@ -26,7 +26,7 @@ const DATA_NOTICE: &str =
 #[derive(Debug)]
 pub(super) struct ServedLedger {
     config: LedgerConfig,
-    schema: Option<PayloadSchema>,
+    rules: WriteRules,
     memory: MemoryFolder,
     baseline: Vec<Digest>,
     writer: Option<Writer>,
@@ -44,12 +44,11 @@ impl ServedLedger {
         };
         let memory = MemoryFolder::open_in(memory_root, config.memory.as_str()).map_err(fault)?;
         memory.shards().map_err(fault)?;
-        let schema = config.schema.as_ref().map(PayloadSchema::compile).transpose();
-        let schema = schema.map_err(|_| ("a ledger's payload schema cannot be used", Exit::Usage))?;
+        let rules = WriteRules::of(config).map_err(|_| ("a ledger's payload schema cannot be used", Exit::Usage))?;
         let memory_baseline =
             baseline.memory(config.memory.as_str()).ok_or(("the baseline lacks a memory", Exit::Refused))?;
         let baseline = memory_baseline.records.iter().copied().collect();
-        Ok(Self { config: config.clone(), schema, memory, baseline, writer: None })
+        Ok(Self { config: config.clone(), rules, memory, baseline, writer: None })
     }
 
     pub(super) const fn config(&self) -> &LedgerConfig {
@@ -62,12 +61,7 @@ impl ServedLedger {
             return Err(Failure::new("read-only", "this ledger is read-only in this workflow"));
         }
         let tree = Json::try_from(payload).map_err(Failure::json)?;
-        if self.schema.as_ref().is_some_and(|schema| !schema.accepts(payload)) {
-            return Err(Failure::new(
-                "invalid-schema",
-                "the payload does not meet this ledger's schema; see ledger_status",
-            ));
-        }
+        self.rules.check_payload(payload).map_err(AppendError::from)?;
         let new = NewRecord { id: clock::record_id()?, kind, timestamp: clock::now()?, payload: tree };
         let shard = clock::shard_id()?;
         let name = self.config.name.to_string();
