@@ -28,6 +28,7 @@ pub mod line;
 pub mod name;
 pub mod path;
 pub mod record;
+pub mod schema;
 pub mod segment;
 pub mod shard;
 pub mod timestamp;

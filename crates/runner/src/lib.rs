@@ -20,6 +20,7 @@ mod exit;
 mod format;
 mod neutral;
 pub mod outputs;
+mod panics;
 mod report;
 pub mod summary;
 
@@ -28,4 +29,5 @@ pub use config::{ConfigArgs, ConfigError};
 pub use exit::Exit;
 pub use format::Format;
 pub use neutral::{MAX_TEXT, neutralise, plain};
+pub use panics::without_panic_texts;
 pub use report::{Report, Severity};

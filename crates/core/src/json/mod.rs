@@ -10,7 +10,7 @@ mod text;
 mod value;
 pub(crate) mod walk;
 
-pub use parse::{JsonFault, parse};
+pub use parse::{JsonFault, parse, parse_to_depth};
 pub use text::Text;
 pub use value::Value;
 

@@ -13,8 +13,8 @@ pub enum JsonFault {
     /// Not UTF-8.
     #[error("not UTF-8")]
     NotUtf8,
-    /// A value lies deeper than [`MAX_DEPTH`].
-    #[error("nested deeper than {MAX_DEPTH} levels")]
+    /// A value lies too deep.
+    #[error("nested too deep")]
     TooDeep,
     /// An object names a key twice.
     #[error("an object has the same key twice")]
@@ -51,7 +51,15 @@ impl JsonFault {
 /// # Errors
 /// The first [`JsonFault`] in the text.
 pub fn parse(text: &[u8]) -> Result<Value, JsonFault> {
-    parse_with(text, Rules::Write).map(|parsed| parsed.value)
+    parse_to_depth(text, MAX_DEPTH)
+}
+
+/// As [`parse`], for a message that carries such values some levels down.
+///
+/// # Errors
+/// As [`parse`]; [`JsonFault::TooDeep`] beyond `depth` levels.
+pub fn parse_to_depth(text: &[u8], depth: usize) -> Result<Value, JsonFault> {
+    parse_with(text, Rules::Write, depth).map(|parsed| parsed.value)
 }
 
 /// A text as ECMAScript's `JSON.parse` reads it.
@@ -63,7 +71,7 @@ pub(crate) struct Parsed {
 
 /// Parses as `JSON.parse` does: the last of two equal keys wins, integers are rounded, surrogates may stand alone.
 pub(crate) fn parse_as_ecmascript(text: &[u8]) -> Result<Parsed, JsonFault> {
-    parse_with(text, Rules::EcmaScript)
+    parse_with(text, Rules::EcmaScript, MAX_DEPTH)
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -72,9 +80,9 @@ enum Rules {
     EcmaScript,
 }
 
-fn parse_with(text: &[u8], rules: Rules) -> Result<Parsed, JsonFault> {
+fn parse_with(text: &[u8], rules: Rules, max_depth: usize) -> Result<Parsed, JsonFault> {
     let text = std::str::from_utf8(text).map_err(|_| JsonFault::NotUtf8)?;
-    let mut parser = Parser { rest: text.as_bytes(), rules, overflow: false };
+    let mut parser = Parser { rest: text.as_bytes(), rules, max_depth, overflow: false };
     let value = parser.value(0)?;
     parser.skip_space();
     if parser.rest.is_empty() { Ok(Parsed { value, overflow: parser.overflow }) } else { Err(JsonFault::Syntax) }
@@ -83,6 +91,7 @@ fn parse_with(text: &[u8], rules: Rules) -> Result<Parsed, JsonFault> {
 struct Parser<'a> {
     rest: &'a [u8],
     rules: Rules,
+    max_depth: usize,
     overflow: bool,
 }
 
@@ -102,7 +111,7 @@ impl Parser<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Result<Value, JsonFault> {
-        if depth > MAX_DEPTH {
+        if depth > self.max_depth {
             return Err(JsonFault::TooDeep);
         }
         self.skip_space();

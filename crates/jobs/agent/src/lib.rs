@@ -1,28 +1,32 @@
 //! The agent job: restores memories and serves ledgers over MCP.
 
 pub mod restore;
+pub mod serve;
 
 use std::ffi::OsString;
 
-use daybook_runner::{Exit, parse_args};
+use clap::Parser;
+use daybook_runner::{Exit, parse_args, without_panic_texts};
 
-#[derive(Debug, clap::Parser)]
-#[command(name = "daybook-agent", version, about = "Restore memories and serve ledgers to an agent")]
-struct Args {
+/// Restores memories before the agent starts, and serves ledgers to it
+#[derive(Debug, Parser)]
+#[command(name = "daybook-agent", version)]
+struct Arguments {
     #[command(subcommand)]
-    step: Step,
+    command: Command,
 }
 
 #[derive(Debug, clap::Subcommand)]
-enum Step {
-    /// Write every memory's files into a folder of its own, before the agent starts
-    Restore(restore::Args),
+enum Command {
+    Restore(restore::RestoreArgs),
+    Serve(serve::ServeArgs),
 }
 
-/// Runs one step of the job. `args` starts with the program's name.
+/// Runs the command line; `args` starts with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    match parse_args::<Args>(args) {
-        Ok(Args { step: Step::Restore(args) }) => restore::run(&args),
+    without_panic_texts("daybook-agent", || match parse_args::<Arguments>(args) {
+        Ok(Arguments { command: Command::Restore(args) }) => restore::restore(&args),
+        Ok(Arguments { command: Command::Serve(args) }) => serve::serve(&args),
         Err(exit) => exit,
-    }
+    })
 }

@@ -1,5 +1,7 @@
-//! See the library.
+//! `daybook-agent`: see the library.
 
-fn main() -> daybook_runner::Exit {
-    daybook_agent::run(std::env::args_os())
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    daybook_agent::run(std::env::args_os()).into()
 }
