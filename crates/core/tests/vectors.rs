@@ -3,6 +3,16 @@
 //! Where we answer otherwise on purpose, the table of deviations in `SPEC.md` has a row that names the case and our
 //! answer. A difference without a row fails, and so does a row without a difference.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::as_conversions,
+    clippy::case_sensitive_file_extension_comparisons,
+    clippy::too_many_lines,
+    reason = "a test stops where its data is not as expected"
+)]
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use daybook_core::diagnostic::{Code, Detail, Diagnostic};
