@@ -18,15 +18,14 @@ struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Write every memory's files into a folder of its own, before the agent starts
-    Restore(restore::Args),
+    Restore(restore::RestoreArgs),
     Serve(serve::ServeArgs),
 }
 
 /// Runs the command line; `args` starts with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     without_panic_texts("daybook-agent", || match parse_args::<Arguments>(args) {
-        Ok(Arguments { command: Command::Restore(args) }) => restore::run(&args),
+        Ok(Arguments { command: Command::Restore(args) }) => restore::restore(&args),
         Ok(Arguments { command: Command::Serve(args) }) => serve::serve(&args),
         Err(exit) => exit,
     })

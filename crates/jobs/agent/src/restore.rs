@@ -20,9 +20,9 @@ use daybook_runner::{CommonArgs, ConfigArgs, Exit, Report, Severity, outputs};
 use daybook_store::staged::{MAX_FILE_BYTES, MAX_TOTAL_BYTES};
 use serde_json::json;
 
-/// Arguments of `daybook-agent restore`.
+/// Write every memory's files into a fresh folder of its own, before the agent starts
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub struct RestoreArgs {
     #[command(flatten)]
     config: ConfigArgs,
     /// Address of the repository with the memory branches [default: the workflow's own]
@@ -88,15 +88,15 @@ struct Fetched<'a> {
 
 /// Runs the step with parsed arguments.
 #[must_use]
-pub fn run(args: &Args) -> Exit {
+pub fn restore(args: &RestoreArgs) -> Exit {
     let mut report = Report::new(Exit::Ok);
-    if let Err(stop) = restore(args, &mut report) {
+    if let Err(stop) = all(args, &mut report) {
         report.set_exit(stop.exit).error(stop.code, &stop.message).decided("the agent must not start");
     }
     report.emit(&args.common)
 }
 
-fn restore(args: &Args, report: &mut Report) -> Result<(), Stop> {
+fn all(args: &RestoreArgs, report: &mut Report) -> Result<(), Stop> {
     let config = args.config.load().map_err(|error| Stop::usage(error.code(), error.to_string()))?;
     let url = args.remote.clone().or_else(Remote::url_from_environment).ok_or_else(|| {
         Stop::usage(

@@ -19,7 +19,7 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use daybook_branch::{Remote, Token};
-use daybook_runner::{Exit, Report, parse_args, plain, summary};
+use daybook_runner::{Exit, Report, parse_args, plain, summary, without_panic_texts};
 
 use crate::args::Args;
 use crate::gate::Gate;
@@ -31,12 +31,15 @@ const MAX_RUN_ID: usize = 200;
 
 /// Runs the job. `args` starts with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
-    let args: Args = match parse_args(args) {
-        Ok(args) => args,
-        Err(exit) => return exit,
-    };
+    without_panic_texts("daybook-persist", || match parse_args(args) {
+        Ok(args) => all(&args),
+        Err(exit) => exit,
+    })
+}
+
+fn all(args: &Args) -> Exit {
     let mut report = Report::new(Exit::Ok);
-    match persist(&args, &mut report) {
+    match persist(args, &mut report) {
         Ok(landings) => tell::all(&mut report, &landings),
         Err(stop) => {
             report.set_exit(stop.exit).error(stop.code, &stop.message).decided("nothing was persisted");
