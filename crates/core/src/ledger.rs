@@ -73,7 +73,7 @@ impl Ledger {
         let mut ledger = Self {
             entries: Vec::with_capacity(count),
             by_sha: HashMap::with_capacity(count),
-            order: Vec::new(),
+            order: Vec::with_capacity(count),
             heads: Vec::new(),
             incomplete: 0,
             shards: u64::try_from(scans.len()).unwrap_or(u64::MAX),
@@ -120,9 +120,9 @@ impl Ledger {
         let edges = Edges::new(self);
         let mut waiting = edges.known_parents.clone();
         let mut layer: Vec<u32> = indices(waiting.len()).filter(|&index| at(&waiting, index) == 0).collect();
+        let mut next = Vec::new();
         while !layer.is_empty() {
             layer.sort_unstable_by_key(|&index| self.entry(index).map(Entry::sha));
-            let mut next = Vec::new();
             for &parent in &layer {
                 for &child in edges.children_of(parent) {
                     if let Some(left) = slot(&mut waiting, child) {
@@ -134,7 +134,7 @@ impl Ledger {
                 }
             }
             self.order.append(&mut layer);
-            layer = next;
+            std::mem::swap(&mut layer, &mut next);
         }
         for (index, entry) in self.entries.iter().enumerate() {
             if edges.known_parents.get(index).is_some_and(|&known| usize::try_from(known) != Ok(entry.parents().len()))

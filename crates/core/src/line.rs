@@ -59,7 +59,7 @@ impl<'a> CheckedLine<'a> {
     /// # Errors
     /// The [`LineFault`] that is reported for the line.
     pub fn check(line: &'a [u8]) -> Result<Self, LineFault> {
-        if std::str::from_utf8(line).is_err() {
+        if simdutf8::basic::from_utf8(line).is_err() {
             return Err(LineFault::NotUtf8);
         }
         Self::check_utf8(line)
@@ -188,12 +188,13 @@ fn explain(line: &[u8]) -> LineFault {
         Err(json::JsonFault::TooDeep) => return LineFault::Shape,
         Err(_) => return LineFault::InvalidJson,
     };
-    let Value::Object(mut members) = parsed.value else { return LineFault::Shape };
+    let finite = parsed.is_finite();
+    let Value::Object(mut members) = parsed else { return LineFault::Shape };
     let version = members.iter().find(|(key, _)| key.spelling() == "version").map(|(_, value)| value);
     if version.is_some_and(|version| *version != Value::Number(1.0)) {
         return LineFault::UnsupportedVersion;
     }
-    if parsed.overflow {
+    if !finite {
         return LineFault::Shape;
     }
     let Some(claimed) = claimed_sha(&members) else { return LineFault::Shape };

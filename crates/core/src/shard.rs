@@ -33,14 +33,31 @@ pub struct Entry {
     sha: Digest,
     id: RecordId,
     location: Location,
-    parents: Box<[Digest]>,
+    parents: Parents,
+}
+
+/// Nearly every record has one parent, which needs no allocation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Parents {
+    One(Digest),
+    Many(Box<[Digest]>),
+}
+
+impl Parents {
+    fn of(checked: &CheckedLine<'_>) -> Self {
+        let mut parents = checked.parents();
+        match (parents.next(), parents.next()) {
+            (Some(only), None) => Self::One(only),
+            _ => Self::Many(checked.parents().collect()),
+        }
+    }
 }
 
 impl Entry {
     /// The entry of a checked line at `location`.
     #[must_use]
     pub fn new(checked: &CheckedLine<'_>, location: Location) -> Self {
-        Self { sha: checked.sha(), id: checked.id(), location, parents: checked.parents().collect() }
+        Self { sha: checked.sha(), id: checked.id(), location, parents: Parents::of(checked) }
     }
 
     /// The record's digest.
@@ -58,7 +75,10 @@ impl Entry {
     /// The record's parents, ascending.
     #[must_use]
     pub const fn parents(&self) -> &[Digest] {
-        &self.parents
+        match &self.parents {
+            Parents::One(only) => std::slice::from_ref(only),
+            Parents::Many(all) => all,
+        }
     }
 
     /// Where the record lies.
@@ -92,7 +112,7 @@ impl ShardScan {
     /// Checks what was appended to a shard whose bytes so far ended with a newline. Returns the records found in it.
     pub fn append(&mut self, bytes: &[u8]) -> &[Entry] {
         let (known, origin) = (self.entries.len(), usize::try_from(self.bytes).unwrap_or(usize::MAX));
-        let utf8 = std::str::from_utf8(bytes).is_ok();
+        let utf8 = simdutf8::basic::from_utf8(bytes).is_ok();
         let mut start = 0;
         for end in memchr::memchr_iter(b'\n', bytes) {
             let line = bytes.get(start..end).unwrap_or_default();

@@ -1,6 +1,9 @@
 //! Record builders, oracles, hostile corpora and harnesses for Daybook's tests.
 
 pub mod git;
+pub mod ledgers;
+pub mod oracle;
+pub mod random;
 pub mod trust;
 pub mod vectors;
 pub mod web;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use daybook_core::ShardId;
 use serde_json::Value;
 
 /// The folder `testdata/` of this repository.
@@ -26,6 +27,25 @@ pub fn document(name: &str) -> Value {
     let path = root().join(format!("vectors/{name}.json"));
     let text = std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_slice(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The shards of the ledger that the reference runtime wrote, and what is known of it.
+///
+/// # Panics
+/// Where its files cannot be read.
+#[must_use]
+pub fn reference_ledger() -> (Vec<(ShardId, Vec<u8>)>, Value) {
+    let folder = root().join("reference-ledger");
+    let read = |path: &Path| std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let shards = std::fs::read_dir(folder.join("ledger/shards"))
+        .expect("the reference ledger is readable")
+        .map(|entry| {
+            let entry = entry.expect("the reference ledger is readable");
+            let shard = entry.file_name().to_str().and_then(ShardId::from_file_name).expect("a shard name");
+            (shard, read(&entry.path()))
+        })
+        .collect();
+    (shards, serde_json::from_slice(&read(&folder.join("meta.json"))).expect("meta.json is JSON"))
 }
 
 /// A list of a vector file.

@@ -59,18 +59,12 @@ pub fn parse(text: &[u8]) -> Result<Value, JsonFault> {
 /// # Errors
 /// As [`parse`]; [`JsonFault::TooDeep`] beyond `depth` levels.
 pub fn parse_to_depth(text: &[u8], depth: usize) -> Result<Value, JsonFault> {
-    parse_with(text, Rules::Write, depth).map(|parsed| parsed.value)
+    parse_with(text, Rules::Write, depth)
 }
 
-/// A text as ECMAScript's `JSON.parse` reads it.
-pub(crate) struct Parsed {
-    pub(crate) value: Value,
-    /// A number overflowed: no canonical text exists. It stands in the tree as zero.
-    pub(crate) overflow: bool,
-}
-
-/// Parses as `JSON.parse` does: the last of two equal keys wins, integers are rounded, surrogates may stand alone.
-pub(crate) fn parse_as_ecmascript(text: &[u8]) -> Result<Parsed, JsonFault> {
+/// Parses as `JSON.parse` does: the last of two equal keys wins, integers are rounded, surrogates may stand alone, and
+/// a number beyond the range of a double becomes an infinity, for which no canonical text exists.
+pub(crate) fn parse_as_ecmascript(text: &[u8]) -> Result<Value, JsonFault> {
     parse_with(text, Rules::EcmaScript, MAX_DEPTH)
 }
 
@@ -80,19 +74,18 @@ enum Rules {
     EcmaScript,
 }
 
-fn parse_with(text: &[u8], rules: Rules, max_depth: usize) -> Result<Parsed, JsonFault> {
+fn parse_with(text: &[u8], rules: Rules, max_depth: usize) -> Result<Value, JsonFault> {
     let text = std::str::from_utf8(text).map_err(|_| JsonFault::NotUtf8)?;
-    let mut parser = Parser { rest: text.as_bytes(), rules, max_depth, overflow: false };
+    let mut parser = Parser { rest: text.as_bytes(), rules, max_depth };
     let value = parser.value(0)?;
     parser.skip_space();
-    if parser.rest.is_empty() { Ok(Parsed { value, overflow: parser.overflow }) } else { Err(JsonFault::Syntax) }
+    if parser.rest.is_empty() { Ok(value) } else { Err(JsonFault::Syntax) }
 }
 
 struct Parser<'a> {
     rest: &'a [u8],
     rules: Rules,
     max_depth: usize,
-    overflow: bool,
 }
 
 impl Parser<'_> {
@@ -187,9 +180,8 @@ impl Parser<'_> {
         let (spelling, rest) = number::take_json(self.rest).ok_or(JsonFault::Syntax)?;
         let number = spelling.parse::<f64>().map_err(|_| JsonFault::Syntax)?;
         self.rest = rest;
-        if !number.is_finite() {
-            self.overflow = true;
-            return if self.rules == Rules::Write { Err(JsonFault::Overflow) } else { Ok(Value::Number(0.0)) };
+        if self.rules == Rules::Write && !number.is_finite() {
+            return Err(JsonFault::Overflow);
         }
         if self.rules == Rules::Write
             && number::is_integer_spelling(spelling)

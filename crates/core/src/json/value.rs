@@ -62,6 +62,16 @@ impl Value {
         }
     }
 
+    /// Whether every number in it is finite, as in all that canonical text can say.
+    pub(crate) fn is_finite(&self) -> bool {
+        match self {
+            Self::Number(number) => number.is_finite(),
+            Self::Array(items) => items.iter().all(Self::is_finite),
+            Self::Object(members) => members.iter().all(|(_, value)| value.is_finite()),
+            _ => true,
+        }
+    }
+
     /// Depth of the deepest value below this one: 0 for a scalar or an empty container.
     #[must_use]
     pub fn nesting(&self) -> usize {
