@@ -175,29 +175,36 @@ fn a_command_as_the_agent_gets_the_mcp_configuration_and_nothing_it_was_not_prom
     let home = Home::new();
     // The command itself speaks MCP by hand: the configuration is enough to start the server.
     let client = r#"
-import json, os, subprocess
-config = json.load(open(os.environ["DAYBOOK_MCP_CONFIG"]))["mcpServers"]["daybook"]
-assert "SECRET_OF_THE_USER" not in os.environ, "leaked"
-server = subprocess.Popen([config["command"], *config["args"]], env=config["env"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-def call(number, method, params):
-    message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-    server.stdin.write((json.dumps(message) + "\n").encode()); server.stdin.flush()
-    return json.loads(server.stdout.readline())
-call(1, "initialize", {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "by hand", "version": "1"}})
-server.stdin.write(b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'); server.stdin.flush()
-answer = call(2, "tools/call", {"name": "ledger_append", "arguments": {"type": "note", "payload": {"by": "hand"}}})
-assert not answer["result"].get("isError"), answer
-server.stdin.close(); server.wait()
-print("this is talk, not data")
+const { spawn } = require("child_process");
+const readline = require("readline");
+const config = JSON.parse(require("fs").readFileSync(process.env.DAYBOOK_MCP_CONFIG)).mcpServers.daybook;
+if ("SECRET_OF_THE_USER" in process.env) throw new Error("leaked");
+const server = spawn(config.command, config.args, { env: config.env, stdio: ["pipe", "pipe", "inherit"] });
+const lines = readline.createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+const send = (message) => server.stdin.write(JSON.stringify({ jsonrpc: "2.0", ...message }) + "\n");
+const call = async (id, method, params) => {
+    send({ id, method, params });
+    return JSON.parse((await lines.next()).value);
+};
+(async () => {
+    const clientInfo = { name: "by hand", version: "1" };
+    await call(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+    send({ method: "notifications/initialized" });
+    const append = { name: "ledger_append", arguments: { type: "note", payload: { by: "hand" } } };
+    const answer = await call(2, "tools/call", append);
+    if (answer.result.isError) throw new Error(JSON.stringify(answer));
+    server.stdin.end();
+    console.log("this is talk, not data");
+})();
 "#;
-    fs::write(home.path("client.py"), client).unwrap();
-    let (exit, document) = home.json(&["--agent", "python3 client.py"]);
+    fs::write(home.path("client.js"), client).unwrap();
+    let (exit, document) = home.json(&["--agent", "node client.js"]);
     assert_eq!(outcomes(&document), ALL_OK, "{document:#}");
     assert_eq!((exit, &document["counts"]["records-added"]), (0, &1.into()));
     assert_eq!(document["branches"][0]["added"][0]["payload"]["by"], "hand");
 
     // What a failed agent had acknowledged is kept all the same.
-    let (exit, document) = home.json(&["--agent", "python3 client.py; exit 7"]);
+    let (exit, document) = home.json(&["--agent", "node client.js; exit 7"]);
     assert_eq!((exit, outcomes(&document)[1]), (1, ("agent", "agent-failed")));
     assert_eq!(document["counts"]["records-added"], 1);
 
