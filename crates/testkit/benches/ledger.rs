@@ -62,7 +62,11 @@ fn sha256sum(memory: &Path) -> Duration {
 }
 
 fn main() {
-    let json_file = std::env::args().skip_while(|argument| argument != "--json").nth(1);
+    let argument = |name: &str| std::env::args().skip_while(|argument| argument != name).nth(1);
+    if let Some(memory) = argument("--peak") {
+        return peak_of_this_process(Path::new(&memory));
+    }
+    let json_file = argument("--json");
     // A real disk: the target folder, not a temporary file system.
     let scratch = tempfile::Builder::new().prefix("bench").tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let mut rows = Vec::new();
@@ -95,13 +99,34 @@ fn verify(rows: &mut Vec<Row>, scratch: &Path, shape: Shape) {
     let mut row = |what: String, threads, in_memory: bool, goal| {
         let yardstick = || if in_memory { timed(|| Digest::of(&bytes)) } else { sha256sum(&memory) };
         let (ours, yardstick, ratio) = paired(ROUNDS, || timed(|| scan(&memory, threads)), yardstick);
-        let name = if in_memory { "SHA-256 in memory" } else { "cat | sha256sum" };
+        let name = if in_memory { "SHA-256 in memory" } else { "cat, sha256sum" };
         rows.push(Row { what, ours, yardstick, name, ratio, goal });
     };
     let large = shape.records == 100_000;
     row(format!("verify and order {name}, 1 thread"), 1, false, large.then_some(1.0));
     row(format!("verify and order {name}, 1 thread"), 1, true, large.then_some(4.0));
     row(format!("verify and order {name}, 2 threads"), 2, false, large.then_some(0.6));
+    if large {
+        let peak = peak(&memory);
+        let what = format!("verify and order {name}: peak memory, 1 thread (MB)");
+        rows.push(Row { what, ours: peak, yardstick: 60.0, name: "60 MB", ratio: peak / 60.0, goal: Some(1.0) });
+    }
+}
+
+/// Peak resident memory of a fresh process that reads and orders the ledger, in megabytes. The process does nothing
+/// else, so that nobody's test data counts.
+fn peak(memory: &Path) -> f64 {
+    let this = std::env::current_exe().expect("a path");
+    let output = Command::new(this).arg("--peak").arg(memory).output().expect("this program runs");
+    String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number")
+}
+
+fn peak_of_this_process(memory: &Path) {
+    std::hint::black_box(scan(memory, 1).len());
+    let status = std::fs::read_to_string("/proc/self/status").expect("a system that tells");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    let kib: f64 = peak.trim().trim_end_matches(" kB").parse().expect("a number");
+    println!("{}", kib * 1024.0 / 1e6);
 }
 
 /// The work of building a compaction replacement: 128 segments, 10,000 records, from bytes to bytes.
@@ -117,7 +142,7 @@ fn replacement(rows: &mut Vec<Row>, scratch: &Path) {
     };
     let (ours, yardstick, ratio) = paired(ROUNDS, || timed(build), || sha256sum(&memory));
     let what = "build a replacement from 128 segments, 10,000 records".to_owned();
-    rows.push(Row { what, ours, yardstick, name: "cat | sha256sum", ratio, goal: Some(1.0) });
+    rows.push(Row { what, ours, yardstick, name: "cat, sha256sum", ratio, goal: Some(1.0) });
 }
 
 struct Appender {
@@ -227,16 +252,16 @@ fn print(rows: &[Row], json_file: Option<&str>) {
         println!(
             "| {} | {} | {} | {} | {:.2} | {goal} |",
             row.what,
-            human(row.ours),
+            if row.name == "60 MB" { format!("{:.1}", row.ours) } else { human(row.ours) },
             row.name,
-            human(row.yardstick),
+            if row.name == "60 MB" { "60".to_owned() } else { human(row.yardstick) },
             row.ratio
         );
     }
     if let Some(file) = json_file {
         let rows: Vec<Value> = rows
             .iter()
-            .map(|row| json!({"what": row.what, "seconds": row.ours, "yardstick": row.name, "yardstick_seconds": row.yardstick, "ratio": row.ratio, "goal": row.goal}))
+            .map(|row| json!({"what": row.what, "value": row.ours, "yardstick": row.name, "yardstick_value": row.yardstick, "ratio": row.ratio, "goal": row.goal}))
             .collect();
         let document = json!({"sha_instructions": has_sha, "rounds": ROUNDS, "rows": rows});
         std::fs::write(file, format!("{document:#}\n")).expect("the JSON file is written");

@@ -2,6 +2,7 @@
 
 pub mod git;
 pub mod ledgers;
+pub mod mcp;
 pub mod oracle;
 pub mod random;
 pub mod trust;
