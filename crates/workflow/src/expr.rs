@@ -51,6 +51,24 @@ impl Expr {
         Self(format!("contains(fromJSON('[{}]'), {})", list.join(","), value.0))
     }
 
+    /// Whether a value has this word among its words, each with a blank on both sides.
+    #[must_use]
+    pub fn contains_word(value: &Self, word: &str) -> Self {
+        Self(format!("contains({}, {})", value.0, literal(&format!(" {word} "))))
+    }
+
+    /// Whether an input of a dispatched workflow has this value.
+    #[must_use]
+    pub fn input_is(input: &str, value: &str) -> Self {
+        Self(format!("inputs.{} == {}", word(input), literal(value)))
+    }
+
+    /// Whether a value is not empty.
+    #[must_use]
+    pub fn is_set(value: &Self) -> Self {
+        Self(format!("{} != ''", value.0))
+    }
+
     /// Whether this does not hold.
     #[must_use]
     pub fn not(&self) -> Self {

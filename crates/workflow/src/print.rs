@@ -5,6 +5,8 @@ use crate::quote::{Quoted, quote};
 /// A value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
+    /// Nothing: a key without a value.
+    Empty,
     /// A text.
     Text(String),
     /// A truth value.
@@ -118,6 +120,7 @@ fn value(out: &mut String, node: &Node, comment: Option<&str>, indent: usize) {
             out.push_str(&format!("{comment}\n"));
             list(out, nodes, indent + STEP);
         }
+        Node::Empty => out.push_str(&format!("{comment}\n")),
         Node::Bool(value) => out.push_str(&format!(" {value}{comment}\n")),
         Node::Number(value) => out.push_str(&format!(" {value}{comment}\n")),
         Node::Text(text) => match quote(text) {

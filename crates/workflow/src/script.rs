@@ -19,6 +19,12 @@ impl Script {
         if text.contains("${{") { Err(HasExpression) } else { Ok(Self(text.to_owned())) }
     }
 
+    /// A script that is written in the program; a `${{` in it is printed with a blank inside.
+    #[must_use]
+    pub fn fixed(text: &'static str) -> Self {
+        Self(text.replace("${{", "$ {{"))
+    }
+
     /// Its text.
     #[must_use]
     pub fn as_str(&self) -> &str {
