@@ -60,7 +60,7 @@ export ARTIFACTS=$work/artifacts
 locals=()
 for action in upload download; do
     pin=$(grep --only-matching --max-count=1 "actions/$action-artifact@[0-9a-f]*" "$project/.github/workflows/triage.lock.yml")
-    locals+=(--local-repository "$pin=$repository/scripts/act/$action-artifact")
+    locals+=(--local-repository "file://$server/$pin=$repository/scripts/act/$action-artifact")
 done
 echo '{"action": "opened", "issue": {"number": 7, "title": "It crashes", "author_association": "OWNER"}, "sender": {"login": "someone"}}' \
     > "$work/event.json"
@@ -81,6 +81,11 @@ run() {
 
 run 1
 run 2
+before=$(git --git-dir "$server/example/project" rev-parse refs/heads/ledgers/triage)
+sed -i 's/"OWNER"/"NONE"/' "$work/event.json"
+if run 3; then echo "a stranger's issue started the agent" >&2; exit 1; fi
+test "$(git --git-dir "$server/example/project" rev-parse refs/heads/ledgers/triage)" = "$before"
+echo "an issue of a stranger starts no agent and changes nothing"
 grep --quiet 'AGENT run 2 reads .*written by run 1' "$work/run-2.log" || { echo "run 2 did not read what run 1 wrote" >&2; exit 1; }
 "$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format human
 records=$("$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format json |

@@ -9,7 +9,7 @@ for (const finding of JSON.parse(readFileSync(zizmorFile, 'utf8'))) {
   const place = finding.locations.find((location) => location.symbolic.kind === 'Primary') ?? finding.locations[0];
   findings.push({
     rule: `zizmor ${finding.ident}`,
-    file: basename(place.symbolic.key.Local?.given_path ?? ''),
+    file: basename(place.symbolic.key.Local.verbatim_path),
     line: place.concrete.location.start_point.row + 1,
     message: `${finding.desc}: ${place.symbolic.annotation}`,
   });

@@ -60,7 +60,7 @@ fn ledgers(sources: &[Checked]) -> Result<Vec<(&str, &Checked)>, Vec<Problem>> {
         checked.source().compiled.config.ledger(name).is_some_and(|ledger| ledger.compaction.is_some())
     };
     let mut found: Vec<_> = found.into_iter().filter(|(name, checked)| compacts(name, checked)).collect();
-    found.sort_by(|(one, _), (other, _)| one.cmp(other));
+    found.sort_by_key(|(name, _)| *name);
     Ok(found)
 }
 
