@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the compiled workflow of workflows/triage.md twice, with act: scripts/act.sh BIN_DIR
+# Runs the compiled workflow of workflows/triage.md several times, with act: scripts/act.sh BIN_DIR
 #
 # BIN_DIR holds the job binaries and daybook. What is real: the compiled jobs, their conditions, outputs and digests, the
 # binaries, git, a bare repository as the remote. What stands in: the engine is a script of MCP calls in place of a model,
@@ -65,30 +65,56 @@ done
 echo '{"action": "opened", "issue": {"number": 7, "title": "It crashes", "author_association": "OWNER"}, "sender": {"login": "someone"}}' \
     > "$work/event.json"
 
+# One run; its log is kept, and its end is that of the workflow.
 run() {
     rm -rf "$ARTIFACTS"
     mkdir -p "$ARTIFACTS"
     (cd "$project" && "$work/venv/bin/act" issues --eventpath "$work/event.json" \
         --workflows .github/workflows/triage.lock.yml --platform ubuntu-latest=-self-hosted "${locals[@]}" \
         --env "GITHUB_SERVER_URL=file://$server" --env GITHUB_REPOSITORY=example/project --env "ARTIFACTS=$ARTIFACTS" \
-        --env "RUN=$1" --env RUNNER_OS=Linux --env RUNNER_ARCH=X64 --secret GITHUB_TOKEN=none) > "$work/run-$1.log" 2>&1 || {
-        cat "$work/run-$1.log" >&2
-        echo "run $1 failed" >&2
-        exit 1
-    }
-    grep --only-matching 'AGENT .*' "$work/run-$1.log"
+        --env "RUN=$1" --env RUNNER_OS=Linux --env RUNNER_ARCH=X64 --secret GITHUB_TOKEN=none) > "$work/run-$1.log" 2>&1
 }
 
-run 1
-run 2
-before=$(git --git-dir "$server/example/project" rev-parse refs/heads/ledgers/triage)
-sed -i 's/"OWNER"/"NONE"/' "$work/event.json"
-if run 3; then echo "a stranger's issue started the agent" >&2; exit 1; fi
-test "$(git --git-dir "$server/example/project" rev-parse refs/heads/ledgers/triage)" = "$before"
+fail() {
+    cat "$work/run-$1.log" >&2
+    echo "run $1: $2" >&2
+    exit 1
+}
+
+says() {
+    grep --only-matching "$2" "$work/run-$1.log" || fail "$1" "the log does not say $2"
+}
+
+head_of_memory() {
+    git --git-dir "$server/example/project" rev-parse refs/heads/ledgers/triage
+}
+
+run 1 || fail 1 "failed"
+says 1 'AGENT run 1 appends a record'
+run 2 || fail 2 "failed"
+says 2 'AGENT run 2 reads a record written by run 1'
+before=$(head_of_memory)
+
+sed 's/"OWNER"/"NONE"/' "$work/event.json" > "$work/stranger.json"
+mv "$work/event.json" "$work/owner.json"
+cp "$work/stranger.json" "$work/event.json"
+run 3 || fail 3 "failed"
+if grep --quiet 'AGENT run 3' "$work/run-3.log"; then fail 3 "an issue of a stranger started the agent"; fi
+test "$(head_of_memory)" = "$before" || fail 3 "an issue of a stranger changed the memory"
 echo "an issue of a stranger starts no agent and changes nothing"
-grep --quiet 'AGENT run 2 reads .*written by run 1' "$work/run-2.log" || { echo "run 2 did not read what run 1 wrote" >&2; exit 1; }
+cp "$work/owner.json" "$work/event.json"
+
+if [ -x "$binaries/daybook-detect" ]; then
+    if run attack; then fail attack "an agent that emptied a shard got through"; fi
+    says attack 'AGENT run attack empties a shard'
+    test "$(head_of_memory)" = "$before" || fail attack "an agent that emptied a shard changed the memory"
+    echo "an agent that empties a shard is a threat, and nothing lands"
+fi
+run 4 || fail 4 "failed"
+says 4 'AGENT run 4 appends a record'
+
 "$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format human
 records=$("$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format json |
     node -e 'console.log(JSON.parse(require("fs").readFileSync(0)).counts.records)')
-test "$records" = 2 || { echo "$records records on the branch, wanted 2" >&2; exit 1; }
-echo "two runs under act: run 2 read what run 1 wrote, and both are on the branch"
+test "$records" = 3 || { echo "$records records on the branch, wanted 3" >&2; exit 1; }
+echo "run 2 read what run 1 wrote, and what every good run wrote is on the branch"

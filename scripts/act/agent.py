@@ -1,6 +1,7 @@
 """An agent in place of a model: it reads what earlier runs left, says so, and appends one record."""
 
 import asyncio
+import glob
 import json
 import os
 
@@ -13,6 +14,8 @@ async def main():
     with open(os.environ["DAYBOOK_PROMPT"]) as file:
         assert file.read().lstrip().startswith("# Triage the new issue"), "the prompt is not the source's"
     run = os.environ["RUN"]
+    root = server["args"][server["args"].index("--memory-root") + 1]
+    restored = glob.glob(f"{root}/triage/ledger/shards/*.jsonl")
     parameters = StdioServerParameters(command=server["command"], args=server["args"], env=server["env"])
     async with Client(parameters) as client:
         found = await client.call_tool("ledger_query", {"type": "triage"})
@@ -22,6 +25,9 @@ async def main():
         appended = await client.call_tool("ledger_append", {"type": "triage", "payload": payload})
         assert not appended.is_error, appended
         print("AGENT run", run, "appends a record")
+    if run == "attack":
+        open(restored[0], "w").close()
+        print("AGENT run attack empties a shard")
 
 
 asyncio.run(main())

@@ -58,7 +58,9 @@ pub(crate) const WRITE_CONFIG: &str = r#"set -euo pipefail
 dir=$RUNNER_TEMP/daybook
 mkdir -p "$dir/baseline" "$dir/staged"
 printf '%s' "$DAYBOOK_CONFIG" > "$dir/config.json"
+umask 077
 : > "$dir/safe-outputs.jsonl"
+: > "$dir/transaction-log.jsonl"
 "#;
 
 pub(crate) const RESTORE: &str = r#"set -euo pipefail
@@ -78,7 +80,7 @@ printf '%s' "$prompt" > "$dir/prompt.md"
   if [ -n "$DAYBOOK_LEDGERS" ]; then
     printf '"daybook":{"type":"stdio","command":"%s/bin/daybook-agent","env":{},"args":["serve",' "$dir"
     printf '"--config","%s/config.json","--memory-root","%s/memory",' "$dir" "$dir"
-    printf '"--baseline","%s/baseline/baseline.json","--transaction-log","%s/transactions.jsonl"]}' "$dir" "$dir"
+    printf '"--baseline","%s/baseline/baseline.json","--transaction-log","%s/transaction-log.jsonl"]}' "$dir" "$dir"
   fi
   printf '%s}}\n' "$DAYBOOK_MCP_SERVERS"
 } > "$dir/mcp.json"
@@ -99,9 +101,9 @@ claude --print --mcp-config "$DAYBOOK_MCP_CONFIG" --strict-mcp-config --permissi
 pub(crate) const MERGE: &str = r#"set -euo pipefail
 dir=$RUNNER_TEMP/daybook
 /usr/bin/env -i "$dir/bin/daybook-merge" --format github --config "$dir/config.json" --memory-root "$dir/memory" \
-  --baseline "$dir/baseline/baseline.json" --transaction-log "$dir/transactions.jsonl" \
+  --baseline "$dir/baseline/baseline.json" --transaction-log "$dir/transaction-log.jsonl" \
   --safe-outputs "$dir/safe-outputs.jsonl" --out "$dir/staged"
-for file in safe-outputs.jsonl transactions.jsonl; do
+for file in safe-outputs.jsonl transaction-log.jsonl; do
   if [ -f "$dir/$file" ] && [ ! -L "$dir/$file" ]; then cp "$dir/$file" "$dir/staged/$file"; fi
 done
 "#;
@@ -111,7 +113,7 @@ pub(crate) const NOTICE_READ_ONLY: &str = "echo \"::notice title=memory is read-
 pub(crate) const DETECT: &str = r#"set -euo pipefail
 dir=$RUNNER_TEMP/daybook
 "$dir/bin/daybook-detect" --staged "$dir/staged" --baseline "$dir/baseline/baseline.json" \
-  --transaction-log "$dir/staged/transactions.jsonl" --safe-outputs "$dir/staged/safe-outputs.jsonl" \
+  --transaction-log "$dir/staged/transaction-log.jsonl" --safe-outputs "$dir/staged/safe-outputs.jsonl" \
   --out "$dir/findings"
 "#;
 
