@@ -27,6 +27,7 @@ pub mod limits;
 pub mod line;
 pub mod name;
 pub mod path;
+pub mod query;
 pub mod record;
 pub mod rules;
 pub mod schema;
