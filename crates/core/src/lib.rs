@@ -33,6 +33,7 @@ pub mod rules;
 pub mod schema;
 pub mod segment;
 pub mod shard;
+pub mod state;
 pub mod timestamp;
 
 pub use digest::{Digest, Hasher};
