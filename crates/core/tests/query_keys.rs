@@ -1,5 +1,7 @@
 //! Keys stand for values: whatever a condition says of a value, the keys that meet it say of the value's key.
 
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test stops where its data is not as expected")]
+
 use daybook_core::json;
 use daybook_core::query::key::{self, Keys, MAX_KEY_BYTES};
 use daybook_core::query::{Condition, Query};

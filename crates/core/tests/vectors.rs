@@ -5,6 +5,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::as_conversions,
     clippy::case_sensitive_file_extension_comparisons,
     reason = "a test stops where its data is not as expected"

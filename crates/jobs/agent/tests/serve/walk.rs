@@ -2,11 +2,8 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 
-use daybook_core::limits::Count;
-use daybook_core::{Ledger, ShardId};
 use daybook_testkit::mcp::{Client, tool_result};
 use serde_json::{Value, json};
 
