@@ -39,7 +39,9 @@ fuzz_target!(|bytes: &[u8]| {
     }
     assert!(index.heads().eq(forth.heads().iter().copied()));
     assert!(lines.iter().all(|line| forth.contains(&line.sha())));
-    if let Ok(segment) = Segment::build_from_checked(PERSIST_METADATA, lines, daybook_core::limits::Bytes::new(u64::MAX)) {
+    if let Ok(segment) =
+        Segment::build_from_checked(PERSIST_METADATA, lines, daybook_core::limits::Bytes::new(u64::MAX))
+    {
         let mut builder = Ledger::builder(Count::new(1));
         builder.add_shard(segment.id(), segment.bytes());
         assert_eq!(builder.finish().len(), forth.len());

@@ -23,8 +23,12 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Print the canonical text of a JSON file and its SHA-256
     Canon(Canon),
-    /// Compile a workflow source
+    /// Compile workflow sources to workflows that lie beside them
     Compile(Compile),
+    /// Hold workflow files to the privilege table
+    Audit(Workflows),
+    /// Show which job of a workflow file holds which right, and why
+    Permissions(Workflows),
 }
 
 #[derive(Debug, clap::Args)]
@@ -71,10 +75,26 @@ pub(crate) struct Canon {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Compile {
-    /// The workflow source
-    #[arg(value_name = "WORKFLOW.md")]
-    pub(crate) source: PathBuf,
-    /// Print the configuration that the jobs read
-    #[arg(long, required = true)]
+    /// Workflow sources, or folders of them [default: .github/workflows]
+    #[arg(value_name = "PATH")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Compare with what is there, byte for byte, and write nothing
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Remove compiled files whose source is gone
+    #[arg(long, conflicts_with = "check")]
+    pub(crate) prune: bool,
+    /// Print the configuration that the jobs of one source read, and write nothing
+    #[arg(long, conflicts_with_all = ["check", "prune"])]
     pub(crate) config_only: bool,
+    /// The pins file [default: .github/daybook.pins.json of the repository]
+    #[arg(long, value_name = "FILE", env = "DAYBOOK_PINS")]
+    pub(crate) pins: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Workflows {
+    /// Workflow files
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
 }

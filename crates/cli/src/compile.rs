@@ -1,16 +1,113 @@
-//! `daybook compile`: from a workflow source to what the jobs read.
+//! `daybook compile`: from workflow sources to the workflows that lie beside them.
+
+mod folder;
+mod output;
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use daybook_compiler::{Compiled, MAX_SOURCE_BYTES, Problem, compile_config};
+use daybook_compiler::{Compiled, Files, MAX_SOURCE_BYTES, Problem, compile_config_with};
 use daybook_runner::{CommonArgs, Exit, Format, Report, Severity};
 use serde_json::{Value, json};
 
+use self::folder::Folder;
+use self::output::Outputs;
 use crate::args::Compile;
 
 pub(crate) fn run(args: &Compile, common: &CommonArgs) -> Exit {
-    let compiled = match source(&args.source) {
+    if args.config_only {
+        return config_only(args, common);
+    }
+    let mut report = Report::new(Exit::Ok);
+    let folders = match folder::find(&args.paths) {
+        Ok(folders) => folders,
+        Err((exit, message)) => {
+            report.set_exit(exit).error("no-sources", &message);
+            return report.emit(common);
+        }
+    };
+    let mut outputs = Outputs::new(args.check, args.prune);
+    for folder in &folders {
+        compile_folder(folder, args, &mut outputs, &mut report);
+    }
+    outputs.tell(&mut report, common);
+    report.emit(common)
+}
+
+/// Compiles what was asked for of one folder; maintenance is always made from all of its sources.
+fn compile_folder(folder: &Folder, args: &Compile, outputs: &mut Outputs, report: &mut Report) {
+    let pins = match folder.pins(args.pins.as_deref()) {
+        Ok(pins) => pins,
+        Err(message) => {
+            report.set_exit(Exit::Usage).error("pins-invalid", &message);
+            return;
+        }
+    };
+    let mut all = Vec::new();
+    let mut sound = true;
+    for source in folder.sources() {
+        let name = source.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let result = read(source).and_then(|text| {
+            daybook_compiler::compile(&text, &name, &Beside(source), &pins).map_err(|problems| (Exit::Usage, problems))
+        });
+        match result {
+            Ok(checked) => {
+                problems(source, checked.warnings(), Severity::Warning, report);
+                if folder.is_wanted(source) {
+                    outputs.file(&lock_file(source), Some(checked.text()), report);
+                }
+                all.push(checked);
+            }
+            Err((exit, found)) => {
+                sound = false;
+                report.set_exit(exit);
+                problems(source, &found, Severity::Error, report);
+            }
+        }
+    }
+    shared_branches(&all, report);
+    let maintenance = folder.path().join(daybook_compiler::MAINTENANCE_FILE);
+    // With a source that does not compile, nobody knows which ledgers there are.
+    if sound {
+        match daybook_compiler::maintenance(&all, &pins) {
+            Ok(text) => outputs.file(&maintenance, text.as_deref(), report),
+            Err(found) => {
+                report.set_exit(Exit::Usage);
+                problems(&maintenance, &found, Severity::Error, report);
+            }
+        }
+    }
+    for stale in folder.stale() {
+        outputs.stale(&stale, report);
+    }
+}
+
+/// Two workflows with one branch is allowed, and must not be a surprise.
+fn shared_branches(all: &[daybook_compiler::Checked], report: &mut Report) {
+    let mut branches: Vec<(&str, &str)> = Vec::new();
+    for checked in all {
+        for memory in checked.compiled().config.memories() {
+            let branch = memory.branch.as_str();
+            if let Some((_, other)) = branches.iter().find(|(known, _)| *known == branch) {
+                let message = format!("{} and {other} share the memory branch {branch}", checked.file_name());
+                report.diagnose(Severity::Note, "branch-shared", &message, Value::Null);
+            }
+            branches.push((branch, checked.file_name()));
+        }
+    }
+}
+
+fn lock_file(source: &Path) -> PathBuf {
+    source.with_extension("lock.yml")
+}
+
+fn config_only(args: &Compile, common: &CommonArgs) -> Exit {
+    let [path] = args.paths.as_slice() else {
+        let mut report = Report::new(Exit::Usage);
+        report.error("usage", "--config-only takes one workflow source");
+        return report.emit(common);
+    };
+    let compiled = match source(path) {
         Ok(compiled) => compiled,
         Err(report) => return report.emit(common),
     };
@@ -25,34 +122,49 @@ pub(crate) fn run(args: &Compile, common: &CommonArgs) -> Exit {
     if written.is_ok() { Exit::Ok } else { Exit::Io }
 }
 
-/// Reads and compiles a source; the report says why where that fails.
+/// Reads a source and compiles its configuration; the report says why where that fails.
 pub(crate) fn source(path: &Path) -> Result<Compiled, Box<Report>> {
-    let mut text = Vec::new();
-    let read = std::fs::File::open(path).and_then(|file| file.take(MAX_SOURCE_BYTES as u64 + 1).read_to_end(&mut text));
-    if let Err(error) = read {
-        let mut report = Report::new(Exit::Io);
-        report.error("unreadable", &format!("{}: {error}", path.display()));
-        return Err(Box::new(report));
-    }
-    let Ok(text) = String::from_utf8(text) else {
-        let mut report = Report::new(Exit::Usage);
-        report.error("not-utf8", &format!("{} is not UTF-8", path.display()));
-        return Err(Box::new(report));
-    };
+    let text = read(path).map_err(|(exit, found)| Box::new(refusal(path, &found, exit)))?;
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    compile_config(&text, &name).map_err(|problems| Box::new(refusal(path, &problems)))
+    compile_config_with(&text, &name, &Beside(path)).map_err(|found| Box::new(refusal(path, &found, Exit::Usage)))
 }
 
-fn refusal(path: &Path, problems: &[Problem]) -> Report {
-    let mut report = Report::new(Exit::Usage);
-    report.count("problems", problems.len() as u64);
-    for problem in problems {
-        let message = format!("{}:{}:{}: {}", path.display(), problem.line, problem.column, problem.message);
+fn read(path: &Path) -> Result<String, (Exit, Vec<Problem>)> {
+    let problem = |code, message| vec![Problem { code, message, hint: None, line: 1, column: 1 }];
+    let mut text = Vec::new();
+    let read = std::fs::File::open(path).and_then(|file| file.take(MAX_SOURCE_BYTES as u64 + 1).read_to_end(&mut text));
+    read.map_err(|error| (Exit::Io, problem("unreadable", error.to_string())))?;
+    String::from_utf8(text).map_err(|_| (Exit::Usage, problem("not-utf8", "the file is not UTF-8".to_owned())))
+}
+
+fn refusal(path: &Path, found: &[Problem], exit: Exit) -> Report {
+    let mut report = Report::new(exit);
+    report.count("problems", found.len() as u64);
+    problems(path, found, Severity::Error, &mut report);
+    report
+}
+
+fn problems(path: &Path, found: &[Problem], severity: Severity, report: &mut Report) {
+    for problem in found {
+        let hint = problem.hint.as_deref().map(|hint| format!(" ({hint})")).unwrap_or_default();
+        let message = format!("{}:{}:{}: {}{hint}", path.display(), problem.line, problem.column, problem.message);
         let mut details = json!({ "line": problem.line, "column": problem.column });
         if let (Some(hint), Some(details)) = (&problem.hint, details.as_object_mut()) {
             details.insert("hint".to_owned(), hint.as_str().into());
         }
-        report.diagnose(Severity::Error, problem.code, &message, details);
+        report.diagnose(severity, problem.code, &message, details);
     }
-    report
+}
+
+/// Files in the folder of a source.
+struct Beside<'p>(&'p Path);
+
+impl Files for Beside<'_> {
+    fn read(&self, name: &str) -> Result<String, String> {
+        let path = self.0.parent().unwrap_or(Path::new("")).join(name);
+        let mut text = String::new();
+        let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+        file.take(MAX_SOURCE_BYTES as u64).read_to_string(&mut text).map_err(|error| error.to_string())?;
+        Ok(text)
+    }
 }

@@ -4,6 +4,7 @@
 //! binary is enough at home; `--bin-dir` runs the separate binaries instead.
 
 mod args;
+mod audit;
 mod canon;
 mod compile;
 mod diff;
@@ -32,6 +33,8 @@ fn main() -> Exit {
     match args.command {
         Command::Canon(canon) => canon::run(&canon, &args.common),
         Command::Compile(compile) => compile::run(&compile, &args.common),
+        Command::Audit(files) => audit::audit(&files, &args.common),
+        Command::Permissions(files) => audit::permissions(&files, &args.common),
         Command::DryRun(dry_run) => dry_run::run(&dry_run, &args.common),
         Command::Verify(verify) => verify::run(&verify, &args.common),
     }

@@ -1,30 +1,69 @@
 //! Puts the parts of a source together and lets the configuration check them.
 
-use daybook_core::config::{Config, ConfigFault, Name};
+use daybook_core::config::{Config, ConfigFault, MAX_CONFIG_BYTES, Name};
+use daybook_workflow::{Secrets, Text};
 use serde_json::{Map, Value, json};
 
-use crate::keys::{LEDGER_OUTPUTS, OTHER, OUTPUTS_OTHER, READ};
+use crate::files::Files;
+use crate::keys::{FOREIGN, TOP, instead};
+use crate::pins::Pins;
 use crate::problem::{Place, Problem};
+use crate::settings::{PersistOn, Settings};
 use crate::shape::Shape;
-use crate::yaml::{Data, Entry, Node};
-use crate::{Compiled, frontmatter, tools, yaml};
+use crate::{Compiled, engine, frontmatter, outputs, read, steps, tools, trigger, yaml};
 
-pub(crate) fn compile(source: &str, file_name: &str) -> Result<Compiled, Vec<Problem>> {
+/// A source that was read and checked.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Source {
+    pub(crate) compiled: Compiled,
+    pub(crate) settings: Settings,
+}
+
+/// Reads a source. Without pins, as in a dry run, actions of the author are not resolved.
+pub(crate) fn source(
+    text: &str,
+    file_name: &str,
+    files: &dyn Files,
+    pins: Option<&Pins>,
+) -> Result<Source, Vec<Problem>> {
     let workflow = workflow_name(file_name).map_err(|problem| vec![problem])?;
-    let parts = frontmatter::split(source).map_err(|problem| vec![problem])?;
+    let parts = frontmatter::split(text).map_err(|problem| vec![problem])?;
     let tree = yaml::read(parts.yaml).map_err(|problem| vec![problem])?;
 
-    let mut shape = Shape::default();
-    let mut title = None;
-    let (mut memories, mut ledgers, mut outputs) = (Vec::new(), Vec::new(), Map::new());
+    let mut shape = Shape::new(files);
+    let mut settings = Settings::default();
+    let (mut memories, mut ledgers, mut bounds) = (Vec::new(), Vec::new(), Map::new());
     for entry in shape.entries(&tree, "the frontmatter") {
+        let node = &entry.value;
+        let shape = &mut shape;
         match entry.key.as_str() {
-            "name" => title = text(&mut shape, entry),
-            "on" => {}
-            "tools" => (memories, ledgers) = tools::read(&mut shape, &entry.value, workflow.as_str()),
-            "safe-outputs" => outputs = safe_outputs(&mut shape, &entry.value),
-            other if OTHER.contains(&other) => {}
-            _ => shape.unknown_key(entry, "the frontmatter", READ.iter().chain(OTHER).copied()),
+            "name" => settings.title = read::line(shape, node, "name"),
+            "on" => settings.trigger = trigger::read(shape, node),
+            "roles" => settings.roles = trigger::roles(shape, node).unwrap_or_default(),
+            "run-name" => settings.run_name = read::value(shape, node, "run-name", Secrets::None),
+            "permissions" => {
+                let reason = "asked for by the source, for the agent";
+                settings.permissions = read::permissions(shape, node, "permissions", false, reason);
+            }
+            "env" => settings.env = read::env(shape, node, "env", Secrets::Named),
+            "environment" => settings.environment = read::any(shape, node, "environment", Secrets::None),
+            "concurrency" => settings.concurrency = read::any(shape, node, "concurrency", Secrets::None),
+            "runs-on" => settings.runs_on = runner(shape, node, "runs-on", &settings),
+            "trusted-runs-on" => settings.trusted_runs_on = runner(shape, node, "trusted-runs-on", &settings),
+            "timeout-minutes" => {
+                settings.timeout_minutes = read::number(shape, node, "timeout-minutes", 1, 330).unwrap_or_default();
+            }
+            "steps" => settings.steps = steps::read(shape, node, "steps", Secrets::Named, pins),
+            "engine" => settings.engine = engine::read(shape, node, pins),
+            "mcp-servers" => settings.mcp_servers = engine::servers(shape, node),
+            "tools" => (memories, ledgers) = tools::read(shape, node, workflow.as_str()),
+            "safe-outputs" => bounds = outputs::read(shape, node, &mut settings, pins),
+            "threat-detection" => detection(shape, node, &mut settings, pins),
+            "persist-on" => settings.persist_on = persist_on(shape, node),
+            other => match instead(FOREIGN, other) {
+                Some(hint) => shape.foreign_key(entry, other, hint),
+                None => shape.unknown_key(entry, "the frontmatter", TOP.iter().copied()),
+            },
         }
     }
     if !shape.is_sound() {
@@ -35,11 +74,20 @@ pub(crate) fn compile(source: &str, file_name: &str) -> Result<Compiled, Vec<Pro
         "workflow": workflow.as_str(),
         "memories": memories,
         "ledgers": ledgers,
-        "safe-outputs": outputs,
+        "safe-outputs": bounds,
     });
     let checked = Config::parse(wire.to_string().as_bytes()).and_then(|config| Ok((config.to_bytes()?, config)));
     match checked {
-        Ok((config_bytes, config)) => Ok(Compiled { config, config_bytes, title, prompt: parts.prompt.to_owned() }),
+        Ok((config_bytes, config)) => {
+            let warnings = warnings(&shape, &config);
+            let title = settings.title.clone();
+            let compiled = Compiled { config, config_bytes, title, prompt: parts.prompt.to_owned(), warnings };
+            Ok(Source { compiled, settings })
+        }
+        Err(ConfigFault::TooLarge { bytes, .. }) => {
+            shape.problem(too_large(&shape, bytes, &wire));
+            Err(shape.into_problems())
+        }
         Err(fault) => {
             shape.problem(located(&shape, &fault));
             Err(shape.into_problems())
@@ -57,31 +105,84 @@ fn workflow_name(file_name: &str) -> Result<Name, Problem> {
     })
 }
 
-fn text(shape: &mut Shape, entry: &Entry) -> Option<String> {
-    match &entry.value.data {
-        Data::Text(text) => Some(text.clone()),
-        other => {
-            let message = format!("{} is {}; it must be a text", entry.key, other.kind());
-            shape.problem(Problem::new("wrong-kind", entry.value.place, message));
-            None
+fn runner(shape: &mut Shape<'_>, node: &yaml::Node, key: &str, settings: &Settings) -> daybook_workflow::Node {
+    let runner = read::any(shape, node, key, Secrets::None);
+    match runner {
+        Some(daybook_workflow::Node::Text(text)) if key == "trusted-runs-on" && text.contains("${{") => {
+            read::refuse(shape, node, format!("{key} cannot be an expression"), "name the runner");
+            settings.trusted_runs_on.clone()
+        }
+        Some(runner) if !matches!(runner, daybook_workflow::Node::Empty) => runner,
+        _ => {
+            read::wrong(shape, node, key, "the label of a runner, a list of labels or a map");
+            settings.runs_on.clone()
         }
     }
 }
 
-fn safe_outputs(shape: &mut Shape, node: &Node) -> Map<String, Value> {
-    let entries = shape.entries(node, "safe-outputs");
-    let is_ours = |entry: &&Entry| LEDGER_OUTPUTS.iter().any(|key| key.name == entry.key);
-    for entry in entries.iter().filter(|entry| !is_ours(entry) && !OUTPUTS_OTHER.contains(&entry.key.as_str())) {
-        let allowed = LEDGER_OUTPUTS.iter().map(|key| key.name).chain(OUTPUTS_OTHER.iter().copied());
-        shape.unknown_key(entry, "safe-outputs", allowed);
+fn detection(shape: &mut Shape<'_>, node: &yaml::Node, settings: &mut Settings, pins: Option<&Pins>) {
+    for entry in shape.entries(node, "threat-detection") {
+        match entry.key.as_str() {
+            "steps" => {
+                settings.detection = steps::read(shape, &entry.value, "threat-detection.steps", Secrets::Named, pins);
+            }
+            _ => shape.unknown_key(entry, "threat-detection", std::iter::once("steps")),
+        }
     }
-    let ours = entries.iter().filter(is_ours).cloned().collect();
-    let ours = Node { place: node.place, data: Data::Map(ours) };
-    shape.members(&ours, LEDGER_OUTPUTS, "safe-outputs", "safe-outputs")
+}
+
+fn persist_on(shape: &mut Shape<'_>, node: &yaml::Node) -> PersistOn {
+    match read::line(shape, node, "persist-on").as_deref() {
+        Some("success") => PersistOn::Success,
+        Some("always") | None => PersistOn::Always,
+        Some(other) => {
+            read::refuse(shape, node, format!("persist-on is {other:?}; allowed is always or success"), "");
+            PersistOn::Always
+        }
+    }
+}
+
+/// §7: a ledger's own bound that the memory's bound makes unreachable is worth a word.
+fn warnings(shape: &Shape<'_>, config: &Config) -> Vec<Problem> {
+    let unreachable = |ledger: &&daybook_core::config::LedgerConfig| {
+        config.memory_of(ledger).is_some_and(|memory| ledger.limits.max_patch() > memory.max_patch_size)
+    };
+    let ledgers = config.ledgers().iter().filter(unreachable);
+    ledgers
+        .map(|ledger| {
+            let member = format!("ledgers[{}].max-patch-kb", ledger.name);
+            let message = format!("max-patch-kb of ledger {} is above max-patch-size of its memory", ledger.name);
+            let hint = Some("raise max-patch-size of the memory".to_owned());
+            Problem::new("limit-unreachable", shape.place_of(&member), message).with_hint(hint)
+        })
+        .collect()
 }
 
 /// Shows in the source what the configuration refuses.
-fn located(shape: &Shape, fault: &ConfigFault) -> Problem {
+fn located(shape: &Shape<'_>, fault: &ConfigFault) -> Problem {
     let place = fault.member().map_or(Place::START, |member| shape.place_of(&member));
     Problem::new("not-allowed", place, fault.to_string())
+}
+
+/// Names the memory or ledger that takes most of a configuration that no job can be given.
+fn too_large(shape: &Shape<'_>, bytes: usize, wire: &Value) -> Problem {
+    let parts = |list: &'static str, key: &'static str| {
+        let entries = wire[list].as_array().into_iter().flatten();
+        entries.map(move |entry| {
+            let member = format!("{list}[{}]", entry[key].as_str().unwrap_or_default());
+            (entry.to_string().len(), member)
+        })
+    };
+    let largest = parts("memories", "id").chain(parts("ledgers", "name")).max();
+    let (size, member) = largest.unwrap_or_default();
+    let message = format!(
+        "the configuration has {bytes} bytes; allowed are {MAX_CONFIG_BYTES}; the largest part is {member} with {size} bytes"
+    );
+    Problem::new("config-too-large", shape.place_of(&member), message)
+        .with_hint(Some("shorten its schema or script".to_owned()))
+}
+
+/// A text that was checked to hold no expression.
+pub(crate) fn inert(text: &str) -> Text {
+    Text::inert(text).unwrap_or_else(|_| Text::fixed(text))
 }

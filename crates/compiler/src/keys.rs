@@ -5,10 +5,18 @@
 pub(crate) enum Kind {
     Text,
     Number,
+    /// A number of KiB, or a text such as `100KiB`.
+    KiB,
+    /// A number of bytes, or a text such as `100KiB`.
+    Bytes,
+    /// A number of minutes, kept in seconds.
+    Minutes,
+    /// JavaScript, or the name of a file that holds it.
+    Script,
     Bool,
     /// One text or a list of texts.
     Texts,
-    /// A map, true or false: a JSON Schema.
+    /// A map, true or false: a JSON Schema; or the name of a file that holds it.
     Schema,
     /// `false`, or a map with the keys of this table.
     FalseOr(&'static [Key]),
@@ -41,9 +49,9 @@ pub(crate) const LEDGER: &[Key] = &[
     same("schema", Kind::Schema),
     same("read-only", Kind::Bool),
     same("max-shards", Kind::Number),
-    same("max-segment-kb", Kind::Number),
-    same("max-record-kb", Kind::Number),
-    same("max-patch-kb", Kind::Number),
+    same("max-segment-kb", Kind::KiB),
+    same("max-record-kb", Kind::KiB),
+    same("max-patch-kb", Kind::KiB),
     same("compaction", Kind::FalseOr(COMPACTION)),
 ];
 
@@ -51,24 +59,29 @@ const COMPACTION: &[Key] = &[
     same("schedule", Kind::Text),
     same("min-segments", Kind::Number),
     same("max-segments", Kind::Number),
-    same("script", Kind::Text),
+    same("script", Kind::Script),
 ];
 
 /// Keys of one memory under `tools.repo-memory`.
 pub(crate) const MEMORY: &[Key] = &[
     same("id", Kind::Text),
     renamed("branch-name", "branch", Kind::Text),
+    same("branch-prefix", Kind::Ignored),
     same("file-glob", Kind::Texts),
     same("allowed-extensions", Kind::Texts),
-    same("max-file-size", Kind::Number),
+    same("max-file-size", Kind::Bytes),
     same("max-file-count", Kind::Number),
-    same("max-patch-size", Kind::Number),
+    same("max-patch-size", Kind::Bytes),
     same("create-orphan", Kind::Bool),
     same("description", Kind::Ignored),
     same("validation", Kind::Map(VALIDATION)),
 ];
 
-const VALIDATION: &[Key] = &[same("script", Kind::Text), same("timeout-seconds", Kind::Number)];
+const VALIDATION: &[Key] = &[
+    same("script", Kind::Script),
+    same("timeout-seconds", Kind::Number),
+    renamed("timeout-minutes", "timeout-seconds", Kind::Minutes),
+];
 
 /// Safe outputs that the configuration bounds.
 pub(crate) const LEDGER_OUTPUTS: &[Key] =
@@ -76,163 +89,68 @@ pub(crate) const LEDGER_OUTPUTS: &[Key] =
 
 const MAX: &[Key] = &[same("max", Kind::Number)];
 
-/// Top-level keys that the configuration is made of.
-pub(crate) const READ: &[&str] = &["name", "on", "safe-outputs", "tools"];
-
-/// Top-level keys that GitHub Agentic Workflows documents and that have no effect on the configuration.
-pub(crate) const OTHER: &[&str] = &[
-    "bots",
-    "cache",
-    "checkout",
-    "concurrency",
-    "container",
-    "description",
-    "disable-model-invocation",
-    "engine",
-    "env",
-    "environment",
-    "features",
-    "github-app",
-    "if",
-    "import-schema",
-    "imports",
-    "infer",
-    "inlined-imports",
-    "jobs",
-    "labels",
-    "max-runs",
-    "mcp-scripts",
-    "mcp-servers",
-    "metadata",
-    "models",
-    "network",
-    "observability",
-    "permissions",
-    "persist-on",
-    "plugins",
-    "post-steps",
-    "pre-agent-steps",
-    "pre-steps",
-    "private",
-    "rate-limit",
-    "redirect",
-    "resources",
+/// Top-level keys of a source.
+pub(crate) const TOP: &[&str] = &[
+    "name",
+    "on",
     "roles",
     "run-name",
+    "permissions",
+    "env",
+    "environment",
+    "concurrency",
     "runs-on",
-    "runs-on-slim",
-    "runtimes",
-    "safe-inputs",
-    "sandbox",
-    "secret-masking",
-    "secrets",
-    "services",
-    "skip-bots",
-    "skip-roles",
-    "source",
-    "steps",
-    "strict",
-    "timeout-minutes",
-    "tracker-id",
     "trusted-runs-on",
-    "user-rate-limit",
+    "timeout-minutes",
+    "steps",
+    "engine",
+    "mcp-servers",
+    "tools",
+    "safe-outputs",
+    "threat-detection",
+    "persist-on",
 ];
 
 /// Tools that are read.
-pub(crate) const TOOLS_READ: &[&str] = &["ledger", "repo-memory"];
+pub(crate) const TOOLS: &[&str] = &["ledger", "repo-memory"];
 
-/// Tools that are documented and have no effect on the configuration.
-pub(crate) const TOOLS_OTHER: &[&str] = &[
-    "agentic-workflows",
-    "bash",
-    "cache-memory",
-    "cli-proxy",
-    "comment-memory",
-    "edit",
-    "github",
-    "mount-as-clis",
-    "playwright",
-    "qmd",
-    "serena",
-    "startup-timeout",
-    "timeout",
-    "web-fetch",
-    "web-search",
+/// Keys that GitHub Agentic Workflows has and that are refused here, with what to write instead.
+pub(crate) const FOREIGN: &[(&str, &str)] = &[
+    ("imports", "write the settings into this file; what a source compiles to depends on nothing else"),
+    ("network", "the agent's network is the runner's; choose the runner with runs-on"),
+    ("sandbox", "the agent's job is its sandbox; choose the runner with runs-on"),
+    ("jobs", "write jobs that act on the agent's outputs under safe-outputs.jobs"),
+    ("if", "write roles, or a condition in the steps"),
+    ("post-steps", "steps after the agent belong into a job under safe-outputs.jobs"),
+    ("services", "start what the agent needs in steps"),
+    ("container", "start what the agent needs in steps"),
+    ("cache", "write a step that restores the cache"),
+    ("secrets", "name a secret where it is used, as ${{ secrets.NAME }} in env"),
+    ("strict", "every check is always on"),
+    ("description", "write it into the text below the frontmatter"),
+    ("source", "leave it out"),
 ];
 
-/// Safe outputs and their settings that are documented and are handled by the author's own jobs.
-pub(crate) const OUTPUTS_OTHER: &[&str] = &[
-    "actions",
-    "add-comment",
-    "add-labels",
-    "add-reviewer",
-    "allowed-domains",
-    "allowed-github-references",
-    "app",
-    "assign-milestone",
-    "assign-to-agent",
-    "assign-to-user",
-    "autofix-code-scanning-alert",
-    "call-workflow",
-    "close-discussion",
-    "close-issue",
-    "close-pull-request",
-    "concurrency-group",
-    "create-agent-session",
-    "create-agent-task",
-    "create-code-scanning-alert",
-    "create-discussion",
-    "create-issue",
-    "create-project",
-    "create-project-status-update",
-    "create-pull-request",
-    "create-pull-request-review-comment",
-    "dispatch-workflow",
-    "dispatch-repository",
-    "env",
-    "environment",
-    "failure-issue-repo",
-    "footer",
-    "github-app",
-    "github-token",
-    "group-reports",
-    "hide-comment",
-    "id-token",
-    "jobs",
-    "link-sub-issue",
-    "mark-pull-request-as-ready-for-review",
-    "max-bot-mentions",
-    "max-patch-size",
-    "max-patch-files",
-    "mentions",
-    "messages",
-    "missing-data",
-    "missing-tool",
-    "needs",
-    "noop",
-    "push-to-pull-request-branch",
-    "remove-labels",
-    "reply-to-pull-request-review-comment",
-    "report-failure-as-issue",
-    "report-incomplete",
-    "resolve-pull-request-review-thread",
-    "runs-on",
-    "scripts",
-    "set-issue-field",
-    "set-issue-type",
-    "staged",
-    "steps",
-    "submit-pull-request-review",
-    "threat-detection",
-    "unassign-from-user",
-    "update-discussion",
-    "update-issue",
-    "update-project",
-    "update-pull-request",
-    "update-release",
-    "upload-artifact",
-    "upload-asset",
+/// Tools of GitHub Agentic Workflows that are refused here, with what to write instead.
+pub(crate) const FOREIGN_TOOLS: &[(&str, &str)] = &[
+    ("github", "add a GitHub server under mcp-servers, and the rights that it needs under permissions"),
+    ("playwright", "add it under mcp-servers"),
+    ("bash", "which commands the agent may run is a setting of its engine"),
+    ("edit", "which files the agent may edit is a setting of its engine"),
+    ("web-fetch", "which pages the agent may read is a setting of its engine"),
+    ("web-search", "which pages the agent may read is a setting of its engine"),
+    ("cache-memory", "use repo-memory"),
+    ("comment-memory", "use repo-memory or ledger"),
+    ("agentic-workflows", "add a server under mcp-servers"),
 ];
+
+/// What the word of a table of refused keys should be replaced by.
+pub(crate) fn instead(table: &'static [(&'static str, &'static str)], word: &str) -> Option<&'static str> {
+    table.iter().find(|row| row.0 == word).map(|row| row.1)
+}
+
+/// Safe outputs and settings that are read.
+pub(crate) const OUTPUTS: &[&str] = &["ledger-mutation", "ledger-request-compaction", "jobs"];
 
 /// A hint that names the allowed word most like this one, if one is alike at all.
 pub(crate) fn did_you_mean<'a>(word: &str, allowed: impl Iterator<Item = &'a str>) -> Option<String> {
@@ -252,7 +170,7 @@ mod tests {
 
     #[test]
     fn the_hint_is_the_nearest_word_or_none() {
-        let hint = |word| did_you_mean(word, READ.iter().chain(OTHER).copied());
+        let hint = |word| did_you_mean(word, TOP.iter().copied());
         assert_eq!(hint("tolos").as_deref(), Some("did you mean \"tools\"?"));
         assert_eq!(hint("safe_outputs").as_deref(), Some("did you mean \"safe-outputs\"?"));
         assert_eq!(hint("Permission").as_deref(), Some("did you mean \"permissions\"?"));
@@ -262,7 +180,7 @@ mod tests {
 
     #[test]
     fn no_table_names_a_key_twice() {
-        for table in [[READ, OTHER], [TOOLS_READ, TOOLS_OTHER], [&["ledger-mutation"], OUTPUTS_OTHER]] {
+        for table in [&[TOP, TOOLS][..], &[OUTPUTS]] {
             let mut words = table.concat();
             words.sort_unstable();
             assert!(words.windows(2).all(|pair| pair[0] != pair[1]), "{words:?}");

@@ -1,7 +1,8 @@
-//! Workflow source to checked configuration.
+//! Workflow source to checked configuration and to workflows whose privileges are proven.
 //!
 //! A source is Markdown with YAML frontmatter. The frontmatter says what the workflow needs; the rest is the prompt.
-//! Compiling is a pure function of the source and its file name: the same input gives the same bytes, on any day.
+//! Compiling is a pure function of the source, its file name and the pins: the same input gives the same bytes, on any
+//! day. What is printed is read back by an unrelated reader and held to the privilege table before it is handed out.
 //!
 //! ```
 //! let source = "---\non: issues\ntools:\n  ledger:\n    triage: {}\n---\nTriage the new issue.\n";
@@ -15,21 +16,35 @@
 //! ```
 
 mod assemble;
+pub mod audit;
+mod emit;
+mod engine;
+mod files;
 mod frontmatter;
 mod keys;
+mod outputs;
+mod pins;
 mod problem;
+mod read;
+mod settings;
 mod shape;
+mod size;
+mod steps;
 mod tools;
+mod trigger;
 mod yaml;
 
 use daybook_core::config::Config;
 
+pub use emit::{Checked, MAINTENANCE_FILE, compile, maintenance};
+pub use files::{Files, NoFiles};
+pub use pins::{MAX_PINS_BYTES, Pins};
 pub use problem::{Place, Problem};
 
 /// Largest source that is read, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 1024 * 1024;
 
-/// What the compiler makes of a source.
+/// What the jobs of a source read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compiled {
     /// The configuration that every job reads (FORMATS §9).
@@ -40,13 +55,25 @@ pub struct Compiled {
     pub title: Option<String>,
     /// The prompt: all that follows the frontmatter.
     pub prompt: String,
+    /// What is allowed and worth a word.
+    pub warnings: Vec<Problem>,
 }
 
-/// Compiles the source of one workflow. `file_name` is the last part of its path; its stem is the workflow's name.
+/// Compiles the configuration of one workflow. `file_name` is the last part of its path; its stem is the workflow's
+/// name. No other file is read.
 ///
 /// # Errors
 ///
 /// Every [`Problem`] found, in the order of their places.
 pub fn compile_config(source: &str, file_name: &str) -> Result<Compiled, Vec<Problem>> {
-    assemble::compile(source, file_name)
+    compile_config_with(source, file_name, &NoFiles)
+}
+
+/// As [`compile_config`], with schemas and scripts that stand in files.
+///
+/// # Errors
+///
+/// Every [`Problem`] found, in the order of their places.
+pub fn compile_config_with(source: &str, file_name: &str, files: &dyn Files) -> Result<Compiled, Vec<Problem>> {
+    assemble::source(source, file_name, files, None).map(|source| source.compiled)
 }

@@ -5,18 +5,25 @@
 
 use serde_json::{Map, Value};
 
+use crate::Files;
 use crate::keys::{Key, Kind, did_you_mean};
 use crate::problem::{Place, Problem};
+use crate::size;
 use crate::yaml::{Data, Entry, Node};
 
 /// Problems found so far, and where each member of the configuration comes from.
-#[derive(Default)]
-pub(crate) struct Shape {
+pub(crate) struct Shape<'f> {
     problems: Vec<Problem>,
     places: Vec<(String, Place)>,
+    files: &'f dyn Files,
 }
 
-impl Shape {
+impl<'f> Shape<'f> {
+    /// A check under way; schemas and scripts may stand in these files.
+    pub(crate) fn new(files: &'f dyn Files) -> Self {
+        Self { problems: Vec::new(), places: Vec::new(), files }
+    }
+
     /// Adds a problem.
     pub(crate) fn problem(&mut self, problem: Problem) {
         self.problems.push(problem);
@@ -73,6 +80,12 @@ impl Shape {
         self.problem(Problem::new("unknown-key", entry.place, message).with_hint(hint));
     }
 
+    /// Reports a key of another product.
+    pub(crate) fn foreign_key(&mut self, entry: &Entry, key: &str, hint: &str) {
+        let message = format!("{key} is not supported");
+        self.problem(Problem::new("unsupported-key", entry.place, message).with_hint(Some(hint.to_owned())));
+    }
+
     /// Turns a map into members by a table. `around` names the map in messages, `member` in the configuration.
     pub(crate) fn members(&mut self, node: &Node, table: &[Key], around: &str, member: &str) -> Map<String, Value> {
         let mut members = Map::new();
@@ -106,11 +119,30 @@ impl Shape {
             (Kind::FalseOr(table) | Kind::Map(table), Data::Map(_) | Data::Null) => {
                 return Some(self.members(node, table, around, member).into());
             }
+            (Kind::Script, Data::Text(text)) => {
+                return if is_file(text, SCRIPT_ENDINGS) {
+                    self.file(node, text).map(Value::from)
+                } else {
+                    Some(text.as_str().into())
+                };
+            }
+            (Kind::Schema, Data::Text(text)) if is_file(text, &[".json"]) => return self.schema(node, text),
+            (Kind::KiB, _) if let Some(size) = size::kib(&node.data) => return Some(size.into()),
+            (Kind::Bytes, _) if let Some(size) = size::bytes(&node.data) => return Some(size.into()),
+            (Kind::Minutes, Data::Number(number))
+                if let Some(seconds) = number.as_u64().and_then(|n| n.checked_mul(60)) =>
+            {
+                return Some(seconds.into());
+            }
             (Kind::Text, _) => "a text",
+            (Kind::Script, _) => "a script, or the name of a file that ends with .js, .mjs or .cjs",
+            (Kind::KiB, _) => "a whole number of KiB, or a size such as 100KiB",
+            (Kind::Bytes, _) => "a whole number of bytes, or a size such as 100KiB",
+            (Kind::Minutes, _) => "a whole number of minutes",
             (Kind::Bool, _) => "true or false",
             (Kind::Number, _) => "a whole number from 0",
             (Kind::Texts, _) => "a text or a list of texts",
-            (Kind::Schema, _) => "a JSON Schema: a map, true or false",
+            (Kind::Schema, _) => "a JSON Schema: a map, true or false, or the name of a file that ends with .json",
             (Kind::FalseOr(_), _) => "false or a map",
             (Kind::Map(_), _) => "a map",
         };
@@ -118,4 +150,43 @@ impl Shape {
         self.problem(Problem::new("wrong-kind", node.place, message));
         None
     }
+
+    /// A file beside the source, as text.
+    fn file(&mut self, node: &Node, name: &str) -> Option<String> {
+        let read = if is_inside(name) {
+            self.files.read(name)
+        } else {
+            Err("only files beside the source and in folders below are read".to_owned())
+        };
+        read.map_err(|fault| {
+            let message = format!("the file {:?} cannot be used: {fault}", name.chars().take(128).collect::<String>());
+            self.problem(Problem::new("file-unusable", node.place, message));
+        })
+        .ok()
+    }
+
+    fn schema(&mut self, node: &Node, name: &str) -> Option<Value> {
+        let text = self.file(node, name)?;
+        match serde_json::from_str(&text) {
+            Ok(schema) => Some(schema),
+            Err(fault) => {
+                let message = format!("the file {name:?} holds no JSON: {fault}");
+                self.problem(Problem::new("file-unusable", node.place, message));
+                None
+            }
+        }
+    }
+}
+
+const SCRIPT_ENDINGS: &[&str] = &[".js", ".mjs", ".cjs"];
+
+/// Whether a text is the name of a file and not what such a file holds.
+fn is_file(text: &str, endings: &[&str]) -> bool {
+    let name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    text.chars().all(name) && endings.iter().any(|ending| text.ends_with(ending))
+}
+
+fn is_inside(name: &str) -> bool {
+    let name = name.strip_prefix("./").unwrap_or(name);
+    name.split('/').all(|part| !part.is_empty() && part != "." && part != "..")
 }

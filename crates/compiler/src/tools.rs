@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::keys::{LEDGER, MEMORY, TOOLS_OTHER, TOOLS_READ};
+use crate::keys::{FOREIGN_TOOLS, LEDGER, MEMORY, TOOLS, instead};
 use crate::problem::Problem;
 use crate::shape::Shape;
 use crate::yaml::{Data, Node};
@@ -11,20 +11,22 @@ use crate::yaml::{Data, Node};
 const DEFAULT_ID: &str = "default";
 
 /// Reads `tools` into the configuration's `memories` and `ledgers`.
-pub(crate) fn read(shape: &mut Shape, tools: &Node, workflow: &str) -> (Vec<Value>, Vec<Value>) {
+pub(crate) fn read(shape: &mut Shape<'_>, tools: &Node, workflow: &str) -> (Vec<Value>, Vec<Value>) {
     let (mut found_memories, mut found_ledgers) = (Vec::new(), Vec::new());
     for entry in shape.entries(tools, "tools") {
         match entry.key.as_str() {
             "ledger" => found_ledgers = ledgers(shape, &entry.value),
             "repo-memory" => found_memories = memories(shape, &entry.value, workflow),
-            other if TOOLS_OTHER.contains(&other) => {}
-            _ => shape.unknown_key(entry, "tools", TOOLS_READ.iter().chain(TOOLS_OTHER).copied()),
+            other => match instead(FOREIGN_TOOLS, other) {
+                Some(hint) => shape.foreign_key(entry, &format!("tools.{other}"), hint),
+                None => shape.unknown_key(entry, "tools", TOOLS.iter().copied()),
+            },
         }
     }
     (found_memories, found_ledgers)
 }
 
-fn ledgers(shape: &mut Shape, node: &Node) -> Vec<Value> {
+fn ledgers(shape: &mut Shape<'_>, node: &Node) -> Vec<Value> {
     let mut ledgers = Vec::new();
     for entry in shape.entries(node, "tools.ledger") {
         let name = &entry.key;
@@ -41,7 +43,7 @@ fn ledgers(shape: &mut Shape, node: &Node) -> Vec<Value> {
     ledgers
 }
 
-fn memories(shape: &mut Shape, node: &Node, workflow: &str) -> Vec<Value> {
+fn memories(shape: &mut Shape<'_>, node: &Node, workflow: &str) -> Vec<Value> {
     match &node.data {
         Data::Bool(true) => vec![json!({ "id": DEFAULT_ID, "branch": default_branch(workflow, DEFAULT_ID) })],
         Data::Bool(false) => Vec::new(),
@@ -65,7 +67,7 @@ fn has_id(node: &Node) -> bool {
     matches!(&node.data, Data::Map(entries) if entries.iter().any(|entry| entry.key == "id"))
 }
 
-fn memory(shape: &mut Shape, node: &Node, workflow: &str) -> Value {
+fn memory(shape: &mut Shape<'_>, node: &Node, workflow: &str) -> Value {
     let id = match node.to_json().get("id") {
         Some(Value::String(id)) => id.clone(),
         _ => DEFAULT_ID.to_owned(),
@@ -73,8 +75,18 @@ fn memory(shape: &mut Shape, node: &Node, workflow: &str) -> Value {
     let member = format!("memories[{id}]");
     shape.stands_at(member.as_str(), node.place);
     shape.stands_at(format!("memories[].id={id}"), node.place);
+    if let Data::Map(entries) = &node.data
+        && let Some(entry) = entries.iter().find(|entry| entry.key == "target-repo")
+    {
+        let hint = "leave it out: the memory of another repository needs a second token, which no job has";
+        shape.foreign_key(entry, "tools.repo-memory.target-repo", hint);
+        return json!({});
+    }
     let mut members = shape.members(node, MEMORY, "tools.repo-memory", &member);
-    let branch = default_branch(workflow, &id);
+    let mut branch = default_branch(workflow, &id);
+    if let Some(Value::String(prefix)) = node.to_json().get("branch-prefix") {
+        branch = branch.replacen("memory/", &format!("{prefix}/"), 1);
+    }
     members.entry("id").or_insert_with(|| id.into());
     // Workflows that share one default branch would overwrite each other: the workflow's name is part of it.
     members.entry("branch").or_insert_with(|| branch.into());

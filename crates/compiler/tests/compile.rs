@@ -25,14 +25,14 @@ fn the_smallest_ledger_gets_every_default() {
 #[test]
 fn every_key_reaches_the_configuration() {
     let config = config(
-        "name: Issue triage\non: {issues: {types: [opened]}}\npermissions: {issues: read}\nengine: copilot\n\
-         tools:\n  github: {toolsets: [issues]}\n  repo-memory:\n    - id: notes\n      branch-name: memory/shared\n      \
+        "name: Issue triage\non: {issues: {types: [opened]}}\npermissions: {issues: read}\nengine: claude\n\
+         tools:\n  repo-memory:\n    - id: notes\n      branch-name: memory/shared\n      \
          file-glob: '*.md'\n      allowed-extensions: ['.md']\n      max-file-size: 11\n      max-file-count: 12\n      \
          max-patch-size: 13\n      create-orphan: false\n      description: Notes\n      validation: {script: 'x', timeout-seconds: 9}\n    \
          - id: other\n  ledger:\n    triage:\n      memory: notes\n      profile: records\n      schema: {type: object}\n      \
          read-only: true\n      max-shards: 14\n      max-segment-kb: 15\n      max-record-kb: 10\n      max-patch-kb: 17\n      \
          compaction: {schedule: weekly, min-segments: 3, max-segments: 4, script: s}\n    plain:\n      compaction: false\n\
-         safe-outputs:\n  add-comment:\n  ledger-mutation: {max: 5}\n",
+         safe-outputs:\n  ledger-mutation: {max: 5}\n",
     );
     let expected: Value = serde_json::from_str(
         r#"{"version":1,"workflow":"w","memories":[
@@ -86,7 +86,24 @@ fn problems_name_code_place_and_what_is_allowed() {
         ("tools:\n  repo-memory:\n    - branch-name: a", "missing-key", 4, 7, "needs an id"),
         ("tools:\n  repo-memory:\n    branch-name: a..b", "not-allowed", 4, 18, ".."),
         ("tools:\n  repo-memory:\n    file-glob: memory/w/*.md", "not-allowed", 4, 16, "without the branch name"),
-        ("safe-outputs:\n  ad-comment:", "unknown-key", 3, 3, "did you mean \"add-comment\"?"),
+        ("safe-outputs:\n  ledger-mutations:", "unknown-key", 3, 3, "did you mean \"ledger-mutation\"?"),
+        ("safe-outputs:\n  add-comment:", "unsupported-key", 3, 3, "safe-outputs.jobs.add-comment"),
+        ("imports: [a.md]", "unsupported-key", 2, 1, "into this file"),
+        ("tools:\n  github: {}", "unsupported-key", 3, 3, "mcp-servers"),
+        ("tools:\n  repo-memory: {target-repo: o/r}", "unsupported-key", 3, 17, "second token"),
+        ("engine: copilot", "unsupported-engine", 2, 9, "claude and custom"),
+        ("permissions: {contents: write}", "agent-may-not-write", 2, 25, "safe-outputs.jobs"),
+        ("permissions: {content: read}", "unknown-key", 2, 15, "did you mean \"contents\"?"),
+        ("permissions: {models: write}", "not-allowed", 2, 23, "read or none"),
+        ("permissions: read-all", "not-allowed", 2, 14, "name each scope"),
+        ("on: pull_request_target", "dangerous-event", 2, 5, "state why"),
+        ("on: isues", "unknown-key", 2, 5, "did you mean \"issues\"?"),
+        ("steps: [{run: 'echo ${{ github.actor }}'}]", "expression-in-run", 2, 15, "into env"),
+        ("steps: [{run: a, env: {T: '${{ github.token }}'}}]", "not-allowed", 2, 27, "token"),
+        ("steps: [{uses: ./local}]", "not-allowed", 2, 16, "owner/repository@version"),
+        ("roles: [admin]", "not-allowed", 2, 9, "owner, member"),
+        ("tools:\n  ledger:\n    a: {max-segment-kb: 100kb}", "wrong-kind", 4, 25, "100KiB"),
+        ("tools:\n  ledger:\n    a: {schema: schemas/../../x.json}", "file-unusable", 4, 17, "beside the source"),
         ("safe-outputs:\n  ledger-mutation: {max: 1001}", "not-allowed", 3, 26, "0 to 1000"),
         ("name: [a]", "wrong-kind", 2, 7, "must be a text"),
         ("- a", "wrong-kind", 2, 1, "must be a map"),

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use crate::config::{Config, LedgerConfig};
 use crate::digest::Digest;
 use crate::ids::RecordId;
 use crate::json::Text;
@@ -146,6 +147,16 @@ impl MutationEvent {
     #[must_use]
     pub fn ledger(&self) -> Option<&str> {
         self.ledger.as_deref()
+    }
+
+    /// The ledger of a workflow that it is about: the one it names, or the only one (FORMATS §5).
+    #[must_use]
+    pub fn ledger_of<'a>(&self, config: &'a Config) -> Option<&'a LedgerConfig> {
+        match (&self.ledger, config.ledgers()) {
+            (Some(name), _) => config.ledger(name),
+            (None, [only]) => Some(only),
+            (None, _) => None,
+        }
     }
 
     /// The digest of the record it is about.

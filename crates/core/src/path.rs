@@ -20,6 +20,19 @@ const LEDGER: &str = "ledger/";
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MemoryPath(Box<str>);
 
+/// The parts of a ledger's folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LedgerPart {
+    /// A shard.
+    Shard(ShardId),
+    /// A coverage declaration, which only the process that made it may act on.
+    Coverage,
+    /// The state of compaction, which only maintenance writes.
+    State,
+    /// Nothing that a ledger has.
+    Other,
+}
+
 /// Why a path is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 pub enum PathFault {
@@ -108,6 +121,21 @@ impl MemoryPath {
         first.eq_ignore_ascii_case(LEDGER.trim_end_matches('/'))
     }
 
+    /// What the path is to a ledger; `None` outside its folder (§5.4, §9).
+    #[must_use]
+    pub fn ledger_part(&self) -> Option<LedgerPart> {
+        if !self.is_ledger() {
+            return None;
+        }
+        let folded = self.0.to_ascii_lowercase();
+        Some(match self.shard() {
+            Some(shard) => LedgerPart::Shard(shard),
+            None if folded.starts_with("ledger/coverage/") => LedgerPart::Coverage,
+            None if folded.starts_with("ledger/compaction/") => LedgerPart::State,
+            None => LedgerPart::Other,
+        })
+    }
+
     /// The shard that the path names.
     #[must_use]
     pub fn shard(&self) -> Option<ShardId> {
@@ -176,6 +204,14 @@ mod tests {
         let shard = MemoryPath::parse("ledger/shards/7f5a2681-9f2d-48be-80a3-0e78d2c7cf52.jsonl").unwrap();
         assert!(shard.is_ledger() && shard.shard().is_some());
         assert!(MemoryPath::parse("LEDGER/compaction/state.json").unwrap().is_ledger());
+        for (path, part) in [
+            ("ledger/coverage/x.jsonl", Some(LedgerPart::Coverage)),
+            ("Ledger/Compaction/state.json", Some(LedgerPart::State)),
+            ("ledger/shards/x.jsonl", Some(LedgerPart::Other)),
+            ("notes/ledger/coverage/x.jsonl", None),
+        ] {
+            assert_eq!(MemoryPath::parse(path).unwrap().ledger_part(), part, "{path}");
+        }
         let note = MemoryPath::parse("ledgers/shards/7f5a2681-9f2d-48be-80a3-0e78d2c7cf52.jsonl").unwrap();
         assert!(!note.is_ledger() && note.shard().is_none());
     }

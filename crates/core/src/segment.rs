@@ -82,7 +82,7 @@ impl Segment {
         if size > limit {
             return Err(SegmentFault::TooLarge { size, limit });
         }
-        if lines.iter().any(|(.., payload)| walk::value(payload, PAYLOAD_DEPTH).is_none()) {
+        if lines.iter().any(|(.., payload)| is_too_deep(payload)) {
             return Err(SegmentFault::TooDeep);
         }
         let mut bytes = Vec::with_capacity(usize::try_from(size.get()).unwrap_or(0));
@@ -130,4 +130,11 @@ impl Segment {
     pub fn records(&self) -> &[Digest] {
         &self.records
     }
+}
+
+/// Whether a canonical payload is nested beyond what a segment may hold. Text with no more opening brackets than that
+/// cannot be, which spares nearly every payload the walk.
+fn is_too_deep(payload: &[u8]) -> bool {
+    let brackets = memchr::memchr2_iter(b'[', b'{', payload).take(MAX_WRITE_NESTING + 1).count();
+    brackets > MAX_WRITE_NESTING && walk::value(payload, PAYLOAD_DEPTH).is_none()
 }

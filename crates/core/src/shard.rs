@@ -88,6 +88,17 @@ impl Entry {
     }
 }
 
+/// Checks the lines of a shard one by one, in order; a last line without newline is left out.
+pub fn checked_lines(shard: &[u8]) -> impl Iterator<Item = Result<CheckedLine<'_>, LineFault>> + '_ {
+    let utf8 = simdutf8::basic::from_utf8(shard).is_ok();
+    let mut start = 0;
+    memchr::memchr_iter(b'\n', shard).map(move |end| {
+        let line = shard.get(start..end).unwrap_or_default();
+        start = end + 1;
+        if utf8 { CheckedLine::check_utf8(line) } else { CheckedLine::check(line) }
+    })
+}
+
 /// A shard after every line of it was checked. Scanning needs nothing but the bytes, so shards are scanned in parallel.
 #[derive(Debug, Clone)]
 pub struct ShardScan {
@@ -112,11 +123,9 @@ impl ShardScan {
     /// Checks what was appended to a shard whose bytes so far ended with a newline. Returns the records found in it.
     pub fn append(&mut self, bytes: &[u8]) -> &[Entry] {
         let (known, origin) = (self.entries.len(), usize::try_from(self.bytes).unwrap_or(usize::MAX));
-        let utf8 = simdutf8::basic::from_utf8(bytes).is_ok();
         let mut start = 0;
-        for end in memchr::memchr_iter(b'\n', bytes) {
-            let line = bytes.get(start..end).unwrap_or_default();
-            self.line(line, origin.saturating_add(start), utf8);
+        for (end, checked) in memchr::memchr_iter(b'\n', bytes).zip(checked_lines(bytes)) {
+            self.line(checked, origin.saturating_add(start), end - start);
             start = end + 1;
         }
         if start < bytes.len() {
@@ -133,10 +142,9 @@ impl ShardScan {
         self.entries.get(known..).unwrap_or_default()
     }
 
-    fn line(&mut self, line: &[u8], start: usize, utf8: bool) {
+    fn line(&mut self, checked: Result<CheckedLine<'_>, LineFault>, start: usize, length: usize) {
         self.lines += 1;
-        let checked = if utf8 { CheckedLine::check_utf8(line) } else { CheckedLine::check(line) };
-        let position = u32::try_from(start).ok().zip(u32::try_from(line.len()).ok());
+        let position = u32::try_from(start).ok().zip(u32::try_from(length).ok());
         match (checked, position) {
             (Ok(checked), Some((offset, length))) => {
                 let location = Location { shard: self.shard, line: self.lines, offset, length };

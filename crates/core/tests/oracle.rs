@@ -2,27 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test stops where its data is not as expected")]
 
-use daybook_core::{CheckedLine, LineFault, Record};
-use daybook_testkit::oracle::{self, Verdict};
+use daybook_testkit::oracle::{self, Verdict, verdict};
 use daybook_testkit::random::Random;
 use daybook_testkit::{ledgers, vectors};
 use proptest::prelude::*;
-
-fn verdict(line: &[u8]) -> Verdict {
-    match CheckedLine::check(line) {
-        Ok(checked) => {
-            // What was accepted is what is kept.
-            assert_eq!(Record::from_checked(&checked).line(), line);
-            Verdict::Accepted
-        }
-        Err(LineFault::NotUtf8) => Verdict::NotUtf8,
-        Err(LineFault::InvalidJson) => Verdict::InvalidJson,
-        Err(LineFault::UnsupportedVersion) => Verdict::UnsupportedVersion,
-        Err(LineFault::Shape) => Verdict::Shape,
-        Err(LineFault::InvalidSha) => Verdict::InvalidSha,
-        Err(LineFault::NotCanonical) => Verdict::NotCanonical,
-    }
-}
 
 fn hold(line: &[u8]) {
     assert_eq!(verdict(line), oracle::check(line), "{}", String::from_utf8_lossy(line));

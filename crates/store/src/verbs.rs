@@ -9,7 +9,7 @@
 use daybook_core::ShardId;
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
-    AtFlags, FlockOperation, RenameFlags, flock, fstat, fsync, ftruncate, linkat, renameat_with, statat, unlinkat,
+    AtFlags, FlockOperation, RenameFlags, flock, fstat, fsync, ftruncate, linkat, renameat_with, unlinkat,
 };
 use rustix::io::{Errno, pwrite, retry_on_intr};
 
@@ -159,15 +159,18 @@ impl ShardFolder {
         }
     }
 
+    /// Whether a shard of this process still stands under its name as this process left it.
+    pub(crate) fn is_untouched(&self, own: &OwnShard) -> bool {
+        self.state(own.id).is_ok_and(|state| state == own.state)
+    }
+
     /// Appends to a shard of this process. After an error the shard has its previous bytes, as far as the system
     /// allows, and must not be appended to again.
     ///
     /// # Errors
     /// [`StoreError::Changed`] where somebody else changed or replaced the file, or what the system answered.
     pub(crate) fn append(&self, _lock: &FolderLock<'_>, own: &mut OwnShard, bytes: &[u8]) -> Result<(), StoreError> {
-        let named = statat(self.directory(), own.id.file_name(), AtFlags::SYMLINK_NOFOLLOW);
-        let state = named.map(|stat| FileState::of(&stat)).map_err(|_| StoreError::Changed)?;
-        if state != own.state {
+        if !self.is_untouched(own) {
             return Err(StoreError::Changed);
         }
         let length = own.length();

@@ -133,7 +133,12 @@ impl Writer {
     fn append_all(&mut self, new: &[NewRecord], shard: ShardId, batch: bool) -> Result<Appended, AppendError> {
         let Self { folder, index, limits, own } = self;
         let lock = folder.lock()?;
-        index.refresh(folder, own.as_ref().map(OwnShard::id))?;
+        if own.take_if(|own| !folder.is_untouched(own)).is_some() {
+            // Somebody else wrote into this writer's shard: it is theirs now, and is read like any other.
+            index.sweep(folder)?;
+        } else {
+            index.refresh(folder, own.as_ref().map(OwnShard::id))?;
+        }
         let records = chain(new, index.records().next_parents(), limits)?;
         let lines: Vec<u8> = records.iter().flat_map(|record| [record.line(), b"\n"].concat()).collect();
         let size = Bytes::of_len(lines.len());

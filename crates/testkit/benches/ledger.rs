@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 
 use daybook_core::limits::{Bytes, Configured, Count};
 use daybook_core::segment::{COMPACTION_METADATA, Segment};
-use daybook_core::{CheckedLine, Digest, Ledger, Limits, RecordId, ShardId, json};
+use daybook_core::shard::checked_lines;
+use daybook_core::{Digest, Ledger, Limits, RecordId, ShardId, json};
 use daybook_store::{MemoryFolder, NewRecord, Writer, scan_folder};
 use daybook_testkit::ledgers::{self, Shape};
 use daybook_testkit::random::Random;
@@ -135,9 +136,7 @@ fn replacement(rows: &mut Vec<Row>, scratch: &Path) {
     let shards = ledgers::shards(Shape::new(10_000, 128, true), 2);
     ledgers::write(&memory, &shards).expect("shards are written");
     let build = || {
-        let lines =
-            shards.iter().flat_map(|(_, bytes)| bytes.split(|byte| *byte == b'\n')).filter(|line| !line.is_empty());
-        let checked = lines.map(|line| CheckedLine::check(line).expect("a record"));
+        let checked = shards.iter().flat_map(|(_, bytes)| checked_lines(bytes)).map(|line| line.expect("a record"));
         Segment::build_from_checked(COMPACTION_METADATA, checked, Bytes::new(u64::MAX)).expect("a segment")
     };
     let (ours, yardstick, ratio) = paired(ROUNDS, || timed(build), || sha256sum(&memory));

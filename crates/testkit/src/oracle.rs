@@ -2,6 +2,7 @@
 //!
 //! It shares nothing with the check it judges: strings are UTF-16 units, objects are lists, the text is built anew.
 
+use daybook_core::{CheckedLine, LineFault, Record};
 use sha2::{Digest as _, Sha256};
 
 /// What [`check`] says of a line, in the order of the checks.
@@ -21,6 +22,28 @@ pub enum Verdict {
     InvalidSha,
     /// Not canonical.
     NotCanonical,
+}
+
+/// What the check under test says of a line.
+///
+/// # Panics
+/// Where a record that was accepted does not keep the bytes that were checked.
+#[must_use]
+pub fn verdict(line: &[u8]) -> Verdict {
+    match CheckedLine::check(line) {
+        Ok(checked) => {
+            let record = Record::from_checked(&checked);
+            assert_eq!(record.line(), line);
+            assert_eq!(record.payload_text().as_bytes(), checked.payload());
+            Verdict::Accepted
+        }
+        Err(LineFault::NotUtf8) => Verdict::NotUtf8,
+        Err(LineFault::InvalidJson) => Verdict::InvalidJson,
+        Err(LineFault::UnsupportedVersion) => Verdict::UnsupportedVersion,
+        Err(LineFault::Shape) => Verdict::Shape,
+        Err(LineFault::InvalidSha) => Verdict::InvalidSha,
+        Err(LineFault::NotCanonical) => Verdict::NotCanonical,
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

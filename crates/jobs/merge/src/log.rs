@@ -34,7 +34,7 @@ impl Log {
                 continue;
             }
             let claim = MutationEvent::parse(line).ok().and_then(|event| {
-                let ledger = ledger_of(&event, config)?;
+                let ledger = event.ledger_of(config)?.name.to_string();
                 Some(Claim { ledger, event })
             });
             match claim {
@@ -55,14 +55,5 @@ impl Log {
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
-    }
-}
-
-fn ledger_of(event: &MutationEvent, config: &Config) -> Option<String> {
-    match (event.ledger(), config.ledgers()) {
-        (Some(name), _) => config.ledger(name).map(|ledger| ledger.name.to_string()),
-        (None, [only]) => Some(only.name.to_string()),
-        // FORMATS §5: only where there is one ledger may its name be left out.
-        (None, _) => None,
     }
 }

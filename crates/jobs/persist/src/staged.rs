@@ -5,6 +5,7 @@ use std::io::Read;
 
 use daybook_core::baseline::MemoryBaseline;
 use daybook_core::limits::READ_SHARD_BYTES;
+use daybook_core::path::LedgerPart;
 use daybook_core::rules::WriteRules;
 use daybook_core::shard::ShardScan;
 use daybook_core::{Digest, MemoryPath, Record, ShardId};
@@ -48,13 +49,16 @@ impl StagedMemory {
         let sha256 = Digest::of(content);
         let trusted = memory.files.get(path);
         let unchanged = trusted.is_some_and(|file| file.sha256 == sha256);
-        match (path.is_ledger(), path.shard()) {
+        match path.ledger_part() {
             _ if unchanged => (),
-            (false, _) => self.other_files += 1,
+            None => self.other_files += 1,
             // DESIGN §3: any other content under a name that the baseline knows.
-            (true, _) if trusted.is_some() => self.refusals.add("shard-tampered"),
-            (true, None) => self.refusals.add(reserved(path)),
-            (true, Some(id)) => match rules {
+            Some(_) if trusted.is_some() => self.refusals.add("shard-tampered"),
+            // §5.4, §9: what an agent may never add to a ledger's folder.
+            Some(LedgerPart::Coverage) => self.refusals.add("coverage-refused"),
+            Some(LedgerPart::State) => self.refusals.add("state-refused"),
+            Some(LedgerPart::Other) => self.refusals.add("ledger-file-refused"),
+            Some(LedgerPart::Shard(id)) => match rules {
                 None => self.refusals.add("no-ledger"),
                 Some(_) if content.len() as u64 > READ_SHARD_BYTES.get() => self.refusals.add("oversized"),
                 Some(rules) => self.shard(id, sha256, content, &memory.records, rules),
@@ -77,17 +81,5 @@ impl StagedMemory {
             }
         }
         self.shards.push(StagedShard { id, sha256, records });
-    }
-}
-
-/// §5.4, §9: what an agent may never add to a ledger's folder.
-fn reserved(path: &MemoryPath) -> &'static str {
-    let folded = path.as_str().to_ascii_lowercase();
-    if folded.starts_with("ledger/coverage/") {
-        "coverage-refused"
-    } else if folded.starts_with("ledger/compaction/") {
-        "state-refused"
-    } else {
-        "ledger-file-refused"
     }
 }

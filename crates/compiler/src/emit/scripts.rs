@@ -1,0 +1,182 @@
+//! The scripts of the compiler's own steps. They are constants: values reach them by environment variables only, so that
+//! the self-check can compare every byte of what a trusted job runs.
+
+/// Fetches the archive of a release and refuses other bytes than the pinned ones.
+pub(crate) const INSTALL_RELEASE: &str = r#"set -euo pipefail
+case "$RUNNER_OS-$RUNNER_ARCH" in
+  Linux-X64) platform=linux-x64 want=$DAYBOOK_SHA256_LINUX_X64 ;;
+  Linux-ARM64) platform=linux-arm64 want=$DAYBOOK_SHA256_LINUX_ARM64 ;;
+  *) platform=none want= ;;
+esac
+if [ -z "$want" ]; then
+  echo "::error title=no release for this runner::the pins file has no archive for $RUNNER_OS-$RUNNER_ARCH"
+  exit 2
+fi
+dir=$RUNNER_TEMP/daybook
+rm -rf "$dir"
+mkdir -p "$dir/bin"
+curl --fail --silent --show-error --location --retry 3 --output "$dir/tools.tar.gz" \
+  "$GITHUB_SERVER_URL/$DAYBOOK_REPOSITORY/releases/download/$DAYBOOK_TAG/daybook-$platform.tar.gz"
+if ! echo "$want  $dir/tools.tar.gz" | sha256sum --check --strict --status; then
+  echo "::error title=wrong bytes::the archive is not the one that the pins file names"
+  exit 3
+fi
+tar -xzf "$dir/tools.tar.gz" -C "$dir/bin" --no-same-owner
+"#;
+
+/// Builds every binary once, from a commit.
+pub(crate) const BUILD_TOOLS: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook-build
+rm -rf "$dir"
+git init --quiet "$dir"
+cd "$dir"
+git fetch --quiet --depth 1 "$GITHUB_SERVER_URL/$DAYBOOK_REPOSITORY" "$DAYBOOK_COMMIT"
+git checkout --quiet --detach FETCH_HEAD
+cargo build --quiet --release --locked --workspace --bins
+mkdir out
+for file in target/release/daybook-*; do
+  if [ -f "$file" ] && [ -x "$file" ]; then cp "$file" out/; fi
+done
+tar -czf tools.tar.gz -C out .
+echo "sha256=$(sha256sum tools.tar.gz | cut -d ' ' -f 1)" >> "$GITHUB_OUTPUT"
+"#;
+
+/// Takes the binaries of the job that built them and refuses other bytes.
+pub(crate) const INSTALL_BUILT: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+archive=$RUNNER_TEMP/daybook-tools/tools.tar.gz
+rm -rf "$dir"
+mkdir -p "$dir/bin"
+if ! echo "$DAYBOOK_TOOLS_SHA256  $archive" | sha256sum --check --strict --status; then
+  echo "::error title=wrong bytes::the binaries are not those that the first job built"
+  exit 3
+fi
+tar -xzf "$archive" -C "$dir/bin" --no-same-owner
+"#;
+
+pub(crate) const WRITE_CONFIG: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+mkdir -p "$dir/baseline" "$dir/staged"
+printf '%s' "$DAYBOOK_CONFIG" > "$dir/config.json"
+: > "$dir/safe-outputs.jsonl"
+"#;
+
+pub(crate) const RESTORE: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+"$dir/bin/daybook-agent" restore --config "$dir/config.json" --memory-root "$dir/memory" \
+  --baseline "$dir/baseline/baseline.json"
+"#;
+
+/// Writes what the agent is started with. A prompt that holds the start of an expression carries a mark in its place.
+pub(crate) const PREPARE_AGENT: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+prompt=$DAYBOOK_PROMPT_TEXT
+if [ -n "$DAYBOOK_DOLLAR" ]; then prompt=${prompt//"$DAYBOOK_DOLLAR"/'$'}; fi
+printf '%s' "$prompt" > "$dir/prompt.md"
+{
+  printf '{"mcpServers":{'
+  if [ -n "$DAYBOOK_LEDGERS" ]; then
+    printf '"daybook":{"type":"stdio","command":"%s/bin/daybook-agent","env":{},"args":["serve",' "$dir"
+    printf '"--config","%s/config.json","--memory-root","%s/memory",' "$dir" "$dir"
+    printf '"--baseline","%s/baseline/baseline.json","--transaction-log","%s/transactions.jsonl"]}' "$dir" "$dir"
+  fi
+  printf '%s}}\n' "$DAYBOOK_MCP_SERVERS"
+} > "$dir/mcp.json"
+"#;
+
+pub(crate) const INSTALL_CLAUDE: &str = r#"set -euo pipefail
+npm install --global --no-audit --no-fund "@anthropic-ai/claude-code@$DAYBOOK_ENGINE_VERSION"
+"#;
+
+pub(crate) const RUN_CLAUDE: &str = r#"set -euo pipefail
+model=()
+if [ -n "$DAYBOOK_ENGINE_MODEL" ]; then model=(--model "$DAYBOOK_ENGINE_MODEL"); fi
+claude --print --mcp-config "$DAYBOOK_MCP_CONFIG" --strict-mcp-config --permission-mode acceptEdits \
+  --allowedTools "$DAYBOOK_ENGINE_TOOLS" "${model[@]}" < "$DAYBOOK_PROMPT"
+"#;
+
+/// Runs after the agent, by absolute path and without its environment.
+pub(crate) const MERGE: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+/usr/bin/env -i "$dir/bin/daybook-merge" --format github --config "$dir/config.json" --memory-root "$dir/memory" \
+  --baseline "$dir/baseline/baseline.json" --transaction-log "$dir/transactions.jsonl" \
+  --safe-outputs "$dir/safe-outputs.jsonl" --out "$dir/staged"
+for file in safe-outputs.jsonl transactions.jsonl; do
+  if [ -f "$dir/$file" ] && [ ! -L "$dir/$file" ]; then cp "$dir/$file" "$dir/staged/$file"; fi
+done
+"#;
+
+pub(crate) const NOTICE_READ_ONLY: &str = "echo \"::notice title=memory is read-only::pull requests of forks and of Dependabot leave nothing in the memory\"\n";
+
+pub(crate) const DETECT: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+"$dir/bin/daybook-detect" --staged "$dir/staged" --baseline "$dir/baseline/baseline.json" \
+  --transaction-log "$dir/staged/transactions.jsonl" --safe-outputs "$dir/staged/safe-outputs.jsonl" \
+  --out "$dir/findings"
+"#;
+
+/// What the author's own detection says; nothing said is no verdict.
+pub(crate) const READ_AUTHOR_VERDICT: &str = r#"set -euo pipefail
+verdict=
+for word in clean suspicious threat; do
+  if grep --quiet --line-regexp --fixed-strings "$word" "$RUNNER_TEMP/daybook-verdict"; then verdict=$word; fi
+done
+echo "verdict=$verdict" >> "$GITHUB_OUTPUT"
+"#;
+
+pub(crate) const SAFE_OUTPUTS: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+"$dir/bin/daybook-safe-outputs" --safe-outputs "$dir/staged/safe-outputs.jsonl" --out "$dir/outputs"
+"#;
+
+/// Binds what the author's jobs read, and says which types there are.
+pub(crate) const BIND_OUTPUTS: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+mkdir -p "$dir/outputs" "$dir/bound"
+cat "$dir"/outputs/*.jsonl > "$dir/bound/outputs.jsonl" 2> /dev/null || :
+types=$(grep --only-matching '"type":"[A-Za-z0-9_-]*"' "$dir/bound/outputs.jsonl" | cut -d '"' -f 4 | sort -u | tr '\n' ' ' || :)
+{
+  echo "types= $types"
+  echo "sha256=$(sha256sum "$dir/bound/outputs.jsonl" | cut -d ' ' -f 1)"
+} >> "$GITHUB_OUTPUT"
+"#;
+
+pub(crate) const CHECK_OUTPUTS: &str = r#"set -euo pipefail
+if ! echo "$DAYBOOK_SHA256  $RUNNER_TEMP/daybook-outputs/outputs.jsonl" | sha256sum --check --strict --status; then
+  echo "::error title=wrong bytes::the outputs are not those that were checked"
+  exit 3
+fi
+"#;
+
+pub(crate) const PERSIST: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+"$dir/bin/daybook-persist" --staged "$dir/staged" --baseline "$dir/baseline/baseline.json"
+"#;
+
+pub(crate) const CHECK_LEDGER: &str = r#"set -euo pipefail
+case " $DAYBOOK_LEDGERS " in
+  *" $DAYBOOK_LEDGER "*) ;;
+  *)
+    echo "::error title=unknown ledger::ledgers with compaction are: $DAYBOOK_LEDGERS"
+    exit 2
+    ;;
+esac
+"#;
+
+pub(crate) const PLAN: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+mkdir -p "$dir/plan"
+"$dir/bin/daybook-maintenance-plan" --out "$dir/plan/plan.json"
+if [ -f "$dir/plan/plan.json" ]; then
+  echo "plan=$(sha256sum "$dir/plan/plan.json" | cut -d ' ' -f 1)" >> "$GITHUB_OUTPUT"
+fi
+"#;
+
+pub(crate) const APPLY: &str = r#"set -euo pipefail
+dir=$RUNNER_TEMP/daybook
+if ! echo "$DAYBOOK_PLAN_SHA256  $dir/plan/plan.json" | sha256sum --check --strict --status; then
+  echo "::error title=wrong bytes::the plan is not the one that was made in this run"
+  exit 3
+fi
+"$dir/bin/daybook-maintenance-apply" --plan "$dir/plan/plan.json"
+"#;

@@ -1,0 +1,120 @@
+//! Safe outputs: what the configuration bounds, and the author's jobs.
+
+use daybook_workflow::{Node as Yaml, Secrets, Text};
+use serde_json::{Map, Value};
+
+use crate::keys::{LEDGER_OUTPUTS, OUTPUTS};
+use crate::pins::Pins;
+use crate::problem::Problem;
+use crate::read::{any, env, line, number, permissions, refuse, wrong};
+use crate::settings::{AuthorJob, Settings, USUAL_RUNNER};
+use crate::shape::Shape;
+use crate::steps;
+use crate::yaml::{Data, Entry, Node};
+
+/// Reads `safe-outputs`; what is returned is part of the configuration.
+pub(crate) fn read(
+    shape: &mut Shape<'_>,
+    node: &Node,
+    settings: &mut Settings,
+    pins: Option<&Pins>,
+) -> Map<String, Value> {
+    let entries = shape.entries(node, "safe-outputs");
+    let is_ours = |entry: &&Entry| LEDGER_OUTPUTS.iter().any(|key| key.name == entry.key);
+    for entry in entries.iter().filter(|entry| !is_ours(entry)) {
+        if entry.key == "jobs" {
+            for job in shape.entries(&entry.value, "safe-outputs.jobs") {
+                settings.author_jobs.extend(author_job(shape, job, pins));
+            }
+        } else if OUTPUTS.iter().all(|known| crate::keys::did_you_mean(&entry.key, std::iter::once(*known)).is_none()) {
+            let hint = format!("write a job under safe-outputs.jobs.{} that does it", entry.key);
+            shape.foreign_key(entry, &format!("safe-outputs.{}", entry.key), &hint);
+        } else {
+            shape.unknown_key(entry, "safe-outputs", OUTPUTS.iter().copied());
+        }
+    }
+    let mut types: Vec<&str> = settings.author_jobs.iter().map(|job| job.output.as_str()).collect();
+    types.sort_unstable();
+    if let Some(twice) = types.windows(2).find(|pair| pair[0] == pair[1]) {
+        refuse(shape, node, format!("two jobs act on outputs of the type {}", twice[0]), "");
+    }
+    settings.requests_compaction = entries
+        .iter()
+        .any(|entry| entry.key == "ledger-request-compaction" && entry.value.to_json()["max"].as_u64() != Some(0));
+    let ours = entries.iter().filter(is_ours).cloned().collect();
+    let ours = Node { place: node.place, data: Data::Map(ours) };
+    shape.members(&ours, LEDGER_OUTPUTS, "safe-outputs", "safe-outputs")
+}
+
+const JOB: &[&str] =
+    &["description", "inputs", "permissions", "environment", "runs-on", "timeout-minutes", "env", "steps"];
+
+fn author_job(shape: &mut Shape<'_>, entry: &Entry, pins: Option<&Pins>) -> Option<AuthorJob> {
+    let around = format!("safe-outputs.jobs.{}", entry.key);
+    let output = entry.key.replace('-', "_");
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let starts = output.starts_with(|c: char| c.is_ascii_lowercase());
+    if !starts || output.len() > 64 || !output.chars().all(word) || output.starts_with("ledger_") {
+        let hint = "names hold lower-case letters, digits, _ and -; ledger- is reserved";
+        refuse(shape, &entry.value, format!("{around} is no name of a job"), hint);
+        return None;
+    }
+    let mut job = AuthorJob {
+        output,
+        description: None,
+        inputs: Value::Object(Map::new()),
+        permissions: daybook_workflow::Permissions::default(),
+        environment: None,
+        runs_on: Yaml::text(USUAL_RUNNER),
+        timeout_minutes: 15,
+        env: Vec::new(),
+        steps: Vec::new(),
+    };
+    for entry in shape.entries(&entry.value, &around) {
+        let key = format!("{around}.{}", entry.key);
+        let node = &entry.value;
+        match entry.key.as_str() {
+            "description" => job.description = line(shape, node, &key),
+            "inputs" => job.inputs = inputs(shape, node, &key)?,
+            "permissions" => {
+                job.permissions = permissions(shape, node, &key, true, &format!("asked for by {around} in the source"));
+            }
+            "environment" => job.environment = any(shape, node, &key, Secrets::None),
+            "runs-on" => job.runs_on = any(shape, node, &key, Secrets::None)?,
+            "timeout-minutes" => job.timeout_minutes = number(shape, node, &key, 1, 360)?,
+            "env" => job.env = env(shape, node, &key, Secrets::Named),
+            "steps" => job.steps = steps::read(shape, node, &key, Secrets::NamedAndToken, pins),
+            _ => shape.unknown_key(entry, &around, JOB.iter().copied()),
+        }
+    }
+    if job.steps.is_empty() {
+        shape.problem(Problem::new("missing-key", entry.place, format!("{around} needs steps")));
+        return None;
+    }
+    Some(job)
+}
+
+/// What the agent has to say in an output of this type.
+fn inputs(shape: &mut Shape<'_>, node: &Node, key: &str) -> Option<Value> {
+    for entry in shape.entries(node, key) {
+        let Data::Map(members) = &entry.value.data else {
+            wrong(shape, &entry.value, &format!("{key}.{}", entry.key), "a map");
+            return None;
+        };
+        for member in members {
+            let allowed = ["description", "required", "type", "default", "options"];
+            if !allowed.contains(&member.key.as_str()) {
+                shape.unknown_key(member, &format!("{key}.{}", entry.key), allowed.into_iter());
+            }
+        }
+    }
+    let value = match &node.data {
+        Data::Null => Value::Object(Map::new()),
+        _ => node.to_json(),
+    };
+    if Text::inert(&value.to_string()).is_err() {
+        refuse(shape, node, format!("{key} holds an expression"), "");
+        return None;
+    }
+    Some(value)
+}

@@ -1,0 +1,388 @@
+//! Compiled workflows: goldens, refusals, and the self-check against every single widening.
+#![expect(clippy::disallowed_methods, reason = "a test reads its files")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use daybook_compiler::audit::audit;
+use daybook_compiler::{Checked, Files, MAINTENANCE_FILE, NoFiles, Pins, compile, maintenance};
+
+fn testdata(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(name)
+}
+
+struct Beside(PathBuf);
+
+impl Files for Beside {
+    fn read(&self, name: &str) -> Result<String, String> {
+        fs::read_to_string(self.0.join(name)).map_err(|error| error.to_string())
+    }
+}
+
+fn pins(folder: &Path) -> Pins {
+    Pins::parse(&fs::read(folder.join(".github/daybook.pins.json")).expect("a pins file")).expect("valid pins")
+}
+
+/// What a folder compiles to: file names and texts.
+fn compiled(folder: &Path) -> Vec<(String, String)> {
+    let mut sources: Vec<_> =
+        fs::read_dir(folder).expect("testdata").map(|entry| entry.expect("entry").path()).collect();
+    sources.retain(|path| path.extension().is_some_and(|ending| ending == "md"));
+    sources.sort();
+    let pins = pins(folder);
+    let all: Vec<Checked> = sources
+        .iter()
+        .map(|path| {
+            let name = path.file_name().expect("name").to_string_lossy().into_owned();
+            let text = fs::read_to_string(path).expect("source");
+            compile(&text, &name, &Beside(folder.to_owned()), &pins)
+                .unwrap_or_else(|problems| panic!("{name}: {problems:?}"))
+        })
+        .collect();
+    let lock = |checked: &Checked| checked.file_name().replace(".md", ".lock.yml");
+    let mut files: Vec<_> = all.iter().map(|checked| (lock(checked), checked.text().to_owned())).collect();
+    let maintenance = maintenance(&all, &pins).expect("maintenance");
+    files.extend(maintenance.map(|text| (MAINTENANCE_FILE.to_owned(), text)));
+    files
+}
+
+#[test]
+fn every_golden_is_what_its_source_compiles_to() {
+    for folder in ["ok", "ok-source"].map(testdata) {
+        for (name, text) in compiled(&folder) {
+            let path = folder.join(&name);
+            if std::env::var_os("DAYBOOK_BLESS").is_some() {
+                fs::write(&path, &text).expect("a golden is written");
+            }
+            let golden = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(golden == text, "{name} differs; run daybook compile on its folder and look at the difference");
+            assert!(!text.contains("example.com"), "no host of ours");
+        }
+    }
+}
+
+#[test]
+fn compiling_again_and_in_another_order_gives_the_same_bytes() {
+    let folder = testdata("ok");
+    assert_eq!(compiled(&folder), compiled(&folder));
+}
+
+#[test]
+fn every_refusal_says_what_its_file_says() {
+    let folder = testdata("err");
+    let mut count = 0;
+    for entry in fs::read_dir(&folder).expect("testdata") {
+        let path = entry.expect("entry").path();
+        if path.extension().is_none_or(|ending| ending != "md") {
+            continue;
+        }
+        count += 1;
+        let name = path.file_name().expect("name").to_string_lossy().into_owned();
+        let text = fs::read_to_string(&path).expect("source");
+        let problems = compile(&text, &name, &NoFiles, &pins(&testdata("ok"))).expect_err(&name);
+        let told: String = problems.iter().map(|problem| format!("{problem}\n")).collect();
+        let out = path.with_extension("out");
+        if std::env::var_os("DAYBOOK_BLESS").is_some() {
+            fs::write(&out, &told).expect("an expectation is written");
+        }
+        assert_eq!(told, fs::read_to_string(&out).unwrap_or_default(), "{name}");
+    }
+    assert!(count >= 16, "{count}");
+}
+
+#[test]
+fn without_pins_for_daybook_nothing_is_emitted() {
+    let problems =
+        compile("---\non: issues\nengine: claude\n---\n", "a.md", &NoFiles, &Pins::default()).expect_err("no tools");
+    assert_eq!(problems[0].code, "tools-not-pinned");
+}
+
+#[test]
+fn one_ledger_in_two_workflows_is_one_pair_or_an_error() {
+    let pins = pins(&testdata("ok"));
+    let source = |shards: u64| {
+        format!("---\non: push\nengine: claude\ntools: {{ledger: {{t: {{max-shards: {shards}}}}}}}\n---\n")
+    };
+    let checked = |name: &str, shards| compile(&source(shards), name, &NoFiles, &pins).expect(name);
+    let both = maintenance(&[checked("a.md", 5), checked("b.md", 5)], &pins).expect("alike").expect("one pair");
+    assert_eq!(both.matches("ledger_compaction_plan_t:").count(), 1);
+    let problems = maintenance(&[checked("a.md", 5), checked("b.md", 6)], &pins).expect_err("not alike");
+    assert_eq!(problems[0].code, "ledger-conflict");
+}
+
+#[test]
+fn no_text_of_an_author_is_an_expression() {
+    let (_, text) =
+        compiled(&testdata("ok")).into_iter().find(|(name, _)| name == "everything.lock.yml").expect("golden");
+    for line in text.lines().filter(|line| line.contains("A prompt that holds") || line.contains("not an expression")) {
+        assert!(!line.contains("${{"), "{line}");
+    }
+    assert!(text.contains("%DAYBOOK-DOLLAR%{{ secrets.AGENT_KEY }} and $PATH"));
+}
+
+#[test]
+fn what_is_compiled_is_sound() {
+    for folder in ["ok", "ok-source"].map(testdata) {
+        for (name, text) in compiled(&folder) {
+            let audit = audit(&text).expect("a workflow");
+            let errors: Vec<_> = audit.findings.iter().filter(|finding| finding.is_error()).collect();
+            assert!(audit.is_compiled && errors.is_empty(), "{name}: {errors:?}");
+            assert!(audit.grants.iter().all(|grant| grant.reason.is_some()), "{name}: {:?}", audit.grants);
+        }
+    }
+}
+
+/// One edit of a compiled file: the file, what is replaced (its first occurrence behind the marker), by what, and the
+/// code that finds it.
+type Mutation = (&'static str, &'static str, &'static str, &'static str, &'static str);
+
+const MUTATIONS: &[Mutation] = &[
+    ("everything", "jobs:\n", "permissions: {}", "permissions: write-all", "permissions-whole"),
+    ("everything", "  agent:\n", "      contents: read", "      contents: write", "right-too-many"),
+    ("everything", "  agent:\n", "      issues: read", "      issues: write", "right-too-many"),
+    ("everything", "  detect:\n", "    permissions: {}", "    permissions:\n      contents: read", "right-too-many"),
+    (
+        "everything",
+        "  detect_author:\n",
+        "    permissions: {}",
+        "    permissions:\n      id-token: write",
+        "right-too-many",
+    ),
+    ("everything", "  safe_outputs:\n", "      actions: write", "      contents: write", "right-too-many"),
+    (
+        "everything",
+        "  persist:\n",
+        "      contents: write",
+        "      contents: write\n      packages: write",
+        "right-too-many",
+    ),
+    ("everything", "  persist:\n", "      contents: write", "      content: write", "permission-unknown"),
+    ("everything", "  persist:\n", "      - detect\n", "", "needs-missing"),
+    ("everything", "  persist:\n", "      - detect_author\n", "", "needs-missing"),
+    ("everything", "  persist:\n", "      - agent\n", "", "needs-missing"),
+    ("everything", "  safe_outputs:\n", "      - detect\n", "", "needs-missing"),
+    ("everything", "  persist:\n", " && needs.detect.result == 'success'", "", "condition-missing"),
+    ("everything", "  persist:\n", " && needs.detect_author.result == 'success'", "", "condition-missing"),
+    ("everything", "  persist:\n", " && needs.agent.outputs.baseline != ''", "", "condition-missing"),
+    ("everything", "  persist:\n", " == github.repository", " != ''", "condition-missing"),
+    (
+        "everything",
+        "  persist:\n",
+        " && github.event.pull_request.user.login != 'dependabot[bot]'",
+        "",
+        "condition-missing",
+    ),
+    ("everything", "  persist:\n", "${{ !cancelled()", "${{ always() || !cancelled()", "condition-missing"),
+    ("everything", "  output_open_issue:\n", " && needs.safe_outputs.result == 'success'", "", "condition-missing"),
+    ("everything", "  agent:\n", "github.event.comment.author_association", "github.actor", "roles-missing"),
+    ("everything", "  agent:\n", "@de0fac2e4500dabe0009e67214ff5f5447ce83dd", "@v6", "unpinned-action"),
+    ("everything", "  persist:\n", "@37930b1c2abaa49bbe596cd826c3c89aef350131", "@v7", "unpinned-action"),
+    (
+        "everything",
+        "  agent:\n",
+        "          persist-credentials: false",
+        "          persist-credentials: true",
+        "credentials-persisted",
+    ),
+    (
+        "everything",
+        "  agent:\n",
+        "          KEY: ${{ secrets.AGENT_KEY }}",
+        "          KEY: ${{ github.token }}",
+        "token-out-of-place",
+    ),
+    (
+        "everything",
+        "  agent:\n",
+        "          KEY: ${{ secrets.AGENT_KEY }}",
+        "          KEY: ${{ secrets.GITHUB_TOKEN }}",
+        "token-out-of-place",
+    ),
+    (
+        "everything",
+        "  agent:\n",
+        "          KEY: ${{ secrets.AGENT_KEY }}",
+        "          KEY: ${{ toJSON(secrets) }}",
+        "all-secrets",
+    ),
+    (
+        "everything",
+        "  agent:\n",
+        "    timeout-minutes: 75\n",
+        "    timeout-minutes: 75\n    env:\n      T: ${{ github.token }}\n",
+        "token-of-job",
+    ),
+    (
+        "everything",
+        "  detect:\n",
+        "        id: detect\n",
+        "        id: detect\n        continue-on-error: true\n",
+        "step-changed",
+    ),
+    (
+        "everything",
+        "  detect:\n",
+        "          DAYBOOK_CONFIG:",
+        "          GITHUB_TOKEN: ${{ github.token }}\n          DAYBOOK_CONFIG:",
+        "token-out-of-place",
+    ),
+    (
+        "everything",
+        "  agent:\n",
+        "        run: echo \"$TITLE\"",
+        "        run: echo ${{ github.event.issue.title }}",
+        "expression-in-run",
+    ),
+    ("everything", "  persist:\n", "baseline.json=${{ needs.agent.outputs.baseline }} ", "", "binding-changed"),
+    ("everything", "  persist:\n", " ${{ needs.detect.outputs.expect }}", "", "binding-changed"),
+    (
+        "everything",
+        "  persist:\n",
+        "needs.detect_author.outputs.verdict == 'threat' && 'threat' || ",
+        "",
+        "binding-changed",
+    ),
+    ("everything", "  persist:\n", "drafts=${{ needs.agent.outputs.base_drafts }}", "drafts=", "binding-changed"),
+    ("everything", "  safe_outputs:\n", "baseline.json=${{ needs.agent.outputs.baseline }} ", "", "binding-changed"),
+    ("everything", "  output_open_issue:\n", "${{ needs.safe_outputs.outputs.sha256 }}", "x", "binding-changed"),
+    (
+        "everything",
+        "  agent:\n",
+        "baseline: ${{ steps.restore.outputs.baseline }}",
+        "baseline: ${{ steps.prepare.outputs.baseline }}",
+        "output-changed",
+    ),
+    ("everything", "  detect:\n", "verdict: ${{ steps.detect.outputs.verdict }}", "verdict: clean", "output-changed"),
+    (
+        "everything",
+        "  persist:\n",
+        "1111111111111111111111111111111111111111111111111111111111111111",
+        "1",
+        "tools-unchecked",
+    ),
+    (
+        "everything",
+        "  persist:\n",
+        "if ! echo \"$want  $dir/tools.tar.gz\" | sha256sum --check --strict --status; then",
+        "if false; then",
+        "foreign-code",
+    ),
+    ("everything", "  persist:\n", "\"$dir/bin/daybook-persist\"", "\"$dir/staged/daybook-persist\"", "foreign-code"),
+    (
+        "everything",
+        "  persist:\n",
+        "        id: persist\n",
+        "        id: persist\n        if: ${{ false }}\n",
+        "step-condition",
+    ),
+    (
+        "everything",
+        "  persist:\n",
+        "        id: persist\n        shell: bash",
+        "        id: persist\n        shell: bash {0} || true",
+        "step-changed",
+    ),
+    (
+        "everything",
+        "  persist:\n",
+        "          DAYBOOK_RUN_ID:",
+        "          BASH_ENV: x\n          DAYBOOK_RUN_ID:",
+        "foreign-variable",
+    ),
+    (
+        "everything",
+        "  persist:\n",
+        "    runs-on: ubuntu-22.04",
+        "    runs-on: ${{ github.event.inputs.topic }}",
+        "runner-chosen",
+    ),
+    ("everything", "  persist:\n", "    runs-on:", "    container: example/image\n    runs-on:", "unexpected-key"),
+    ("everything", "  persist:\n", "    timeout-minutes: 30\n", "", "timeout-missing"),
+    (
+        "everything",
+        "  persist:\n",
+        "    permissions:",
+        "    concurrency: memory\n    permissions:",
+        "concurrency-changed",
+    ),
+    ("everything", "permissions: {}\n", "jobs:\n", "concurrency: all\njobs:\n", "unexpected-key"),
+    ("everything", "permissions: {}\n", "jobs:\n", "env:\n  A: b\njobs:\n", "unexpected-key"),
+    (
+        "everything",
+        "permissions: {}\n",
+        "jobs:\n",
+        "jobs:\n  extra:\n    runs-on: ubuntu-latest\n    permissions: {}\n    steps: []\n",
+        "unknown-job",
+    ),
+    ("everything", "  agent:\n", "          retention-days: 7", "          retention-days: 1", "retention-short"),
+    ("everything", "#", "# pull_request_target is used for this reason", "# pull_request_target", "dangerous-event"),
+    (
+        "daybook-maintenance",
+        "  ledger_compaction_plan_notes:\n",
+        "      contents: read",
+        "      contents: write",
+        "right-too-many",
+    ),
+    (
+        "daybook-maintenance",
+        "  ledger_compaction_apply_notes:\n",
+        "      - ledger_compaction_plan_notes\n",
+        "      - check_ledger\n",
+        "needs-missing",
+    ),
+    (
+        "daybook-maintenance",
+        "  ledger_compaction_apply_notes:\n",
+        "DAYBOOK_PLAN_SHA256: ${{ needs.ledger_compaction_plan_notes.outputs.plan }}",
+        "DAYBOOK_PLAN_SHA256: x",
+        "binding-changed",
+    ),
+    (
+        "daybook-maintenance",
+        "  ledger_compaction_apply_notes:\n",
+        "cancel-in-progress: false",
+        "cancel-in-progress: true",
+        "concurrency-changed",
+    ),
+    (
+        "daybook-maintenance",
+        "  ledger_compaction_apply_notes:\n",
+        "group: daybook-maintenance-notes",
+        "group: other",
+        "concurrency-changed",
+    ),
+];
+
+#[test]
+fn every_single_widening_is_found() {
+    let files = compiled(&testdata("ok"));
+    for (file, behind, from, to, code) in MUTATIONS {
+        let (_, text) = files.iter().find(|(name, _)| name.starts_with(file)).expect(file);
+        let start = text.find(behind).unwrap_or_else(|| panic!("{file} has no {behind:?}"));
+        // Rights at the top stand before the jobs.
+        let start = if *from == "permissions: {}" { 0 } else { start };
+        let (head, tail) = text.split_at(start);
+        assert!(tail.contains(from), "{file}: nothing to change: {from:?}");
+        let mutant = format!("{head}{}", tail.replacen(from, to, 1));
+        let audit = audit(&mutant).unwrap_or_else(|message| panic!("{from:?} -> {to:?}: {message}"));
+        let codes: Vec<_> =
+            audit.findings.iter().filter(|finding| finding.is_error()).map(|finding| finding.code).collect();
+        assert!(codes.contains(code), "{file}: {from:?} -> {to:?}: wanted {code}, found {codes:?}");
+    }
+}
+
+#[test]
+fn the_check_does_not_hang_on_the_line_that_names_the_compiler() {
+    let (_, text) =
+        compiled(&testdata("ok")).into_iter().find(|(name, _)| name == "smallest.lock.yml").expect("golden");
+    let (_, rest) = text.split_once('\n').expect("lines");
+    let audit = audit(&rest.replace("      contents: write", "      packages: write")).expect("a workflow");
+    assert!(audit.is_compiled && audit.findings.iter().any(|finding| finding.code == "right-too-many"));
+}
+
+#[test]
+fn what_is_no_workflow_is_refused() {
+    for text in ["", "a: 1", "jobs: 1", "jobs: {a: 1}\njobs: {}", "jobs: !x {}", ": :", "jobs:\n  a:\n    <<: {}\n"] {
+        assert!(audit(text).is_err(), "{text:?}");
+    }
+}
