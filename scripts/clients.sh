@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the whole pipeline with two real MCP clients as the agent: scripts/clients.sh DAYBOOK [dry-run options …]
+# Runs the whole pipeline with two real MCP clients as the agent, and one script of calls with four of them:
+# scripts/clients.sh DAYBOOK [dry-run options …]. daybook-agent lies beside DAYBOOK.
 #
 # The clients come from PyPI and npm into a folder that is removed at the end.
 set -euo pipefail
@@ -17,7 +18,8 @@ export HOME=$work
 python3 -m venv "$work/venv"
 "$work/venv/bin/pip" install --quiet --disable-pip-version-check 'mcp>=2.3,<3'
 echo '{"private":true}' > "$work/package.json"
-npm install --prefix "$work" --no-audit --no-fund --silent '@modelcontextprotocol/inspector@2'
+npm install --prefix "$work" --no-audit --no-fund --silent '@modelcontextprotocol/inspector@2' \
+    '@modelcontextprotocol/sdk@1'
 export INSPECTOR=$work/node_modules/.bin/mcp-inspector
 
 # Runs the pipeline with a command as the agent, and makes sure that its one record arrived on the branch.
@@ -40,3 +42,31 @@ pipeline() {
 
 pipeline "'$work/venv/bin/python' '$repository/scripts/mcp_client.py'" "appended by the Python SDK" "$@"
 pipeline "bash '$repository/scripts/mcp_inspector.sh'" "appended by the TypeScript SDK" "$@"
+
+# A server on a memory of its own, as a command line in `serve`.
+memory() {
+    local place=$work/$1
+    mkdir -p "$place/memory/triage"
+    echo '{"version":1,"workflow":"triage","ledgers":[{"name":"triage","schema":{"type":"object"}}]}' > "$place/config.json"
+    echo '{"memories":[{"base":"","branch":"ledgers/triage","files":[],"id":"triage","records":[]}],"version":1}' \
+        > "$place/baseline.json"
+    serve=("$(cd "$(dirname "$daybook")" && pwd)/daybook-agent" serve --config "$place/config.json"
+        --memory-root "$place/memory" --baseline "$place/baseline.json" --transaction-log "$place/log.jsonl")
+}
+
+calls=$repository/scripts/clients_calls.json
+for mode in auto legacy; do
+    memory "python-$mode"
+    "$work/venv/bin/python" "$repository/scripts/clients_python.py" "$mode" "$calls" "${serve[@]}" \
+        > "$work/python-$mode.json"
+done
+memory typescript
+node "$repository/scripts/clients_typescript.mjs" "$work" "$calls" "${serve[@]}" > "$work/typescript.json"
+memory inspector
+node -e '
+    const [command, ...args] = process.argv.slice(1);
+    console.log(JSON.stringify({ mcpServers: { daybook: { command, args } } }));
+' "${serve[@]}" > "$work/inspector-servers.json"
+node "$repository/scripts/clients_inspector.mjs" "$INSPECTOR" "$work/inspector-servers.json" "$calls" \
+    > "$work/inspector.json"
+node "$repository/scripts/clients_agree.mjs" "$work"/{python-auto,python-legacy,typescript,inspector}.json

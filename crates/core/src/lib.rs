@@ -27,11 +27,13 @@ pub mod limits;
 pub mod line;
 pub mod name;
 pub mod path;
+pub mod query;
 pub mod record;
 pub mod rules;
 pub mod schema;
 pub mod segment;
 pub mod shard;
+pub mod state;
 pub mod timestamp;
 
 pub use digest::{Digest, Hasher};

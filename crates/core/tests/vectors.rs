@@ -5,6 +5,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::panic,
     clippy::as_conversions,
     clippy::case_sensitive_file_extension_comparisons,
     reason = "a test stops where its data is not as expected"
@@ -15,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use daybook_core::diagnostic::{Code, Detail, Diagnostic};
 use daybook_core::json::{self, JsonFault};
 use daybook_core::limits::{Bytes, Count};
+use daybook_core::query::{Query, QueryFault};
 use daybook_core::segment::{Segment, SegmentFault};
 use daybook_core::{Digest, Ledger, Record, ShardId};
 use daybook_testkit::vectors;
@@ -247,6 +249,72 @@ fn segments() {
         deviations.hold(text(&case, "name"), &ours, &theirs);
     }
     deviations.finish();
+}
+
+#[test]
+fn query() {
+    let mut deviations = Deviations::of("query");
+    let document = vectors::document("query");
+    let mut records: Vec<(usize, Record)> = text(&document, "shard")
+        .lines()
+        .enumerate()
+        .map(|(number, line)| (number, Record::parse(line.as_bytes()).unwrap()))
+        .collect();
+    records.sort_by_key(|(_, record)| record.sha());
+    let page = |query: &Query| {
+        let rows = records.iter().filter(|(_, record)| query.after().is_none_or(|after| record.sha() > after));
+        let mut rows: Vec<&(usize, Record)> = rows.filter(|(_, record)| query.matches(record)).collect();
+        let more = rows.len() > query.limit();
+        rows.truncate(query.limit());
+        let cursor = rows.last().filter(|_| more).map(|(_, record)| record.sha());
+        (Value::from(rows.iter().map(|(number, _)| *number).collect::<Vec<_>>()), cursor)
+    };
+    for case in vectors::cases("query") {
+        // Some queries hold what no Unicode string can, and stand in the file as text.
+        let asked = case["query_json"].as_str().map_or_else(|| case["query"].to_string(), str::to_owned);
+        let ours = match json::parse(asked.as_bytes()) {
+            Err(fault) => format!("refused: {}", fault.code()),
+            Ok(arguments) => match Query::parse(&arguments) {
+                Err(fault) => format!("refused: {fault:?}"),
+                Ok(query) => {
+                    let (rows, cursor) = page(&query);
+                    let cursor = cursor.map_or(Value::Null, |sha| sha.to_string().into());
+                    format!("{rows} {} {cursor}", !cursor.is_null())
+                }
+            },
+        };
+        let expected = &case["expected"];
+        let theirs = match expected["error"].as_str() {
+            Some(message) => format!("refused: {:?}", query_fault(message)),
+            None => format!("{} {} {}", expected["rows"], expected["hasMore"], expected["nextCursor"]),
+        };
+        deviations.hold(text(&case, "name"), &ours, &theirs);
+    }
+    deviations.finish();
+
+    let mut query = Query::parse(&json::parse(br#"{"limit":5}"#).unwrap()).unwrap();
+    let mut pages = Vec::new();
+    loop {
+        let (rows, cursor) = page(&query);
+        pages.push(rows);
+        let Some(cursor) = cursor else { break };
+        query = query.continued(cursor);
+    }
+    assert_eq!(Value::from(pages), document["paging_limit_5"]);
+}
+
+/// Our name for the reason that a message of the reference gives.
+fn query_fault(message: &str) -> QueryFault {
+    match message {
+        "Invalid query limit" => QueryFault::Limit,
+        "Invalid query payload path" => QueryFault::Path,
+        "Unsupported query operator" => QueryFault::Operator,
+        "Query predicate must have one operator" => QueryFault::Predicate,
+        "Invalid query where filter" => QueryFault::Where,
+        "Invalid in query filter" => QueryFault::Alternatives,
+        "Invalid query cursor" => QueryFault::After,
+        other => panic!("an answer without a mapping: {other}"),
+    }
 }
 
 fn canonical_of(value: &Value) -> String {

@@ -3,14 +3,18 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use daybook_core::state::MAX_STATE_BYTES;
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{FlockOperation, Mode, OFlags, flock, fsync, mkdirat, open};
 use rustix::io::{Errno, retry_on_intr};
 
 use crate::open;
+use crate::shards::read_range;
 use crate::{ShardFolder, StoreError};
 
 const SHARDS: [&str; 2] = ["ledger", "shards"];
+const STATE_FOLDER: [&str; 2] = ["ledger", "compaction"];
+const STATE_FILE: &str = "state.json";
 const DIRECTORY_MODE: Mode = Mode::RWXU;
 
 /// How long a writer waits for another one to leave the folder.
@@ -52,6 +56,26 @@ impl MemoryFolder {
             Err(StoreError::NotFound) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The bytes of the compaction state (FORMATS §6); `None` where there is none.
+    ///
+    /// # Errors
+    /// Where something else than a readable regular file of at most [`MAX_STATE_BYTES`] is in its place.
+    pub fn compaction_state(&self) -> Result<Option<Vec<u8>>, StoreError> {
+        let found = open::directory(self.directory.as_fd(), &STATE_FOLDER)
+            .and_then(|folder| open::regular(folder.as_fd(), STATE_FILE));
+        let (file, stat) = match found {
+            Err(StoreError::NotFound) => return Ok(None),
+            found => found?,
+        };
+        let size = usize::try_from(stat.st_size).unwrap_or(usize::MAX);
+        if size > MAX_STATE_BYTES {
+            return Err(StoreError::Oversized);
+        }
+        let mut bytes = Vec::new();
+        read_range(&file, 0..size, &mut bytes)?;
+        Ok(Some(bytes))
     }
 
     /// The folder of shards, made where it is missing. Each directory made is on disk, in its parent, on return (§2).

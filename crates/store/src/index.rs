@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use daybook_core::diagnostic::Detail;
 use daybook_core::index::LedgerIndex;
 use daybook_core::limits::Count;
-use daybook_core::shard::ShardScan;
+use daybook_core::shard::{Entry, ShardScan};
 use daybook_core::{Digest, Ledger, ShardId};
 
 use crate::shards::FileState;
@@ -23,6 +23,7 @@ pub struct FolderIndex {
     watch: Watch,
     /// The watch was in place before the folder was last listed as a whole.
     swept: bool,
+    generation: u64,
     buffer: Vec<u8>,
 }
 
@@ -50,6 +51,7 @@ impl FolderIndex {
             bad_names: 0,
             watch: Watch::new(folder),
             swept: false,
+            generation: 0,
             buffer: Vec::new(),
         };
         index.sweep(folder)?;
@@ -127,6 +129,7 @@ impl FolderIndex {
     }
 
     fn rebuild(&mut self) {
+        self.generation += 1;
         let mut index = self.index.emptied();
         for scan in self.shards.values().filter_map(|known| known.scan.as_ref().ok()) {
             for entry in scan.entries() {
@@ -154,6 +157,18 @@ impl FolderIndex {
     #[must_use]
     pub const fn records(&self) -> &LedgerIndex {
         &self.index
+    }
+
+    /// How often something that was known before ceased to be so. While it stays the same, each shard's entries only
+    /// grow at their end.
+    #[must_use]
+    pub const fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    /// The shards that were read, each with its records in the order of their lines; repeated records are among them.
+    pub fn entries(&self) -> impl Iterator<Item = (ShardId, &[Entry])> + '_ {
+        self.shards.iter().filter_map(|(shard, known)| Some((*shard, known.scan.as_ref().ok()?.entries())))
     }
 
     /// How many shards the folder has.

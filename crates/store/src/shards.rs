@@ -153,7 +153,7 @@ impl ShardFolder {
 }
 
 /// Reads a range of a file into `buffer`, less where the file ends before.
-fn read_range(file: &OwnedFd, range: Range<usize>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
+pub(crate) fn read_range(file: &OwnedFd, range: Range<usize>, buffer: &mut Vec<u8>) -> Result<(), Errno> {
     buffer.clear();
     buffer.resize(range.len(), 0);
     let mut filled = 0;

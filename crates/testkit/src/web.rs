@@ -23,6 +23,10 @@ pub struct Behaviour {
     pub lost_answers: AtomicU32,
     /// Answers this many requests of any kind with 503.
     pub unavailable: AtomicU32,
+    /// Answers this many requests of any kind with 403.
+    pub forbidden: AtomicU32,
+    /// Breaks off this many answers to fetches in their middle.
+    pub cut: AtomicU32,
 }
 
 /// A running server; it ends with the test.
@@ -79,6 +83,8 @@ fn answer(mut stream: TcpStream, root: &PathBuf, behaviour: &Behaviour) {
     let push = request.path.ends_with("receive-pack") || request.query.contains("receive-pack");
     let refusal = if take_one(&behaviour.unavailable) {
         Some(status("503 Unavailable", ""))
+    } else if take_one(&behaviour.forbidden) {
+        Some(status("403 Forbidden", ""))
     } else if request.header("authorization") != ACCEPTED {
         Some(status("401 Unauthorized", "WWW-Authenticate: Basic realm=\"git\"\r\n"))
     } else if push && behaviour.read_only.load(Ordering::SeqCst) {
@@ -87,7 +93,12 @@ fn answer(mut stream: TcpStream, root: &PathBuf, behaviour: &Behaviour) {
         None
     };
     let lost = refusal.is_none() && push && request.method == "POST" && take_one(&behaviour.lost_answers);
-    let text = refusal.map_or_else(|| backend(&request, root), String::into_bytes);
+    let fetch = refusal.is_none() && request.method == "POST" && request.path.ends_with("upload-pack");
+    let mut text = refusal.map_or_else(|| backend(&request, root), String::into_bytes);
+    // The answer that carries the objects is a long one; the listing of references before it is not.
+    if fetch && text.len() > 4096 && take_one(&behaviour.cut) {
+        text.truncate(text.len() / 2);
+    }
     if !lost {
         // A client that has gone away is its own affair.
         let _ = stream.write_all(&text);

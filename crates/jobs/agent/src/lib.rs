@@ -1,5 +1,7 @@
 //! The agent job: restores memories and serves ledgers over MCP.
 
+pub mod project;
+pub mod prompt;
 pub mod restore;
 pub mod serve;
 
@@ -21,6 +23,8 @@ enum Command {
     /// Write every memory's files into a folder of its own, before the agent starts
     Restore(restore::RestoreArgs),
     Serve(serve::ServeArgs),
+    Project(project::ProjectArgs),
+    Prompt(prompt::PromptArgs),
 }
 
 /// Runs the command line; `args` starts with the program's name.
@@ -28,6 +32,8 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     without_panic_texts("daybook-agent", || match parse_args::<Arguments>(args) {
         Ok(Arguments { command: Command::Restore(args) }) => restore::restore(&args),
         Ok(Arguments { command: Command::Serve(args) }) => serve::serve(&args),
+        Ok(Arguments { command: Command::Project(args) }) => project::project(&args),
+        Ok(Arguments { command: Command::Prompt(args) }) => prompt::prompt(&args),
         Err(exit) => exit,
     })
 }

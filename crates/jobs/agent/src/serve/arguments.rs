@@ -23,6 +23,15 @@ impl Arguments {
         Ok(Self { members, known })
     }
 
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.members.contains_key(name)
+    }
+
+    /// The arguments that nobody has taken out.
+    pub(super) fn rest(self) -> Map<String, Value> {
+        self.members
+    }
+
     /// Any JSON value; `null` is a value.
     pub(super) fn value(&mut self, name: &'static str) -> Result<Value, Failure> {
         debug_assert!(self.known.contains(&name));
@@ -51,22 +60,6 @@ impl Arguments {
             RecordId::from_text(text.as_bytes()).ok_or_else(|| invalid(name, "ldg- and a UUID of version 4"))
         })
         .transpose()
-    }
-
-    pub(super) fn optional_number(
-        &mut self,
-        name: &'static str,
-        range: std::ops::RangeInclusive<usize>,
-    ) -> Result<Option<usize>, Failure> {
-        let Some(value) = self.members.remove(name) else { return Ok(None) };
-        let number =
-            value.as_u64().and_then(|number| usize::try_from(number).ok()).filter(|number| range.contains(number));
-        number.map(Some).ok_or_else(|| {
-            Failure::new(
-                "invalid-argument",
-                format!("{name} must be a whole number from {} to {}", range.start(), range.end()),
-            )
-        })
     }
 }
 

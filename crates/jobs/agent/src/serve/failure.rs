@@ -2,6 +2,7 @@
 
 use daybook_core::WriteFault;
 use daybook_core::json::JsonFault;
+use daybook_core::query::QueryFault;
 use daybook_store::{AppendError, StoreError};
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
@@ -29,6 +30,10 @@ impl Failure {
 
     pub(super) fn json(fault: JsonFault) -> Self {
         Self::new(fault.code(), format!("refused as it stands: {fault}"))
+    }
+
+    pub(super) fn query(fault: QueryFault) -> Self {
+        Self::new(fault.code(), fault.to_string())
     }
 
     /// The tool result that tells it.

@@ -11,11 +11,12 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Map, Value};
 
+use super::append::NewRecords;
 use super::arguments::Arguments;
 use super::audit::TransactionLog;
 use super::failure::Failure;
 use super::ledger::ServedLedger;
-use super::query::{DEFAULT_LIMIT, MAX_LIMIT, Query};
+use super::query::Asked;
 use super::tools;
 
 const INSTRUCTIONS: &str = "Memory of this workflow that lasts from run to run. Read what earlier runs stored with ledger_query, \
@@ -45,10 +46,9 @@ impl Handler {
         let State { ledgers, log } = &mut *state;
         match tool {
             tools::APPEND => {
-                let mut arguments = Arguments::new(arguments, &["type", "payload", "ledger"])?;
-                let ledger = pick(ledgers, &mut arguments)?;
-                let (kind, payload) = (arguments.text("type")?, arguments.value("payload")?);
-                ledger.append(kind, &payload, log)
+                let names = &["type", "payload", "records", "idempotency_key", "ledger"];
+                let mut arguments = Arguments::new(arguments, names)?;
+                pick(ledgers, &mut arguments)?.append(NewRecords::take(arguments)?, log)
             }
             tools::GET => {
                 let mut arguments = Arguments::new(arguments, &["sha", "id", "ledger"])?;
@@ -56,13 +56,9 @@ impl Handler {
                 ledger.get(arguments.optional_digest("sha")?, arguments.optional_id("id")?)
             }
             tools::QUERY => {
-                let mut arguments = Arguments::new(arguments, &["type", "limit", "after", "ledger"])?;
-                let ledger = pick(ledgers, &mut arguments)?;
-                ledger.query(&Query {
-                    kind: arguments.optional_text("type")?,
-                    after: arguments.optional_digest("after")?,
-                    limit: arguments.optional_number("limit", 1..=MAX_LIMIT)?.unwrap_or(DEFAULT_LIMIT),
-                })
+                let names = &["type", "where", "limit", "after", "order", "since", "ledger"];
+                let mut arguments = Arguments::new(arguments, names)?;
+                pick(ledgers, &mut arguments)?.query(&Asked::take(arguments)?)
             }
             tools::STATUS => {
                 let mut arguments = Arguments::new(arguments, &["ledger"])?;

@@ -3,13 +3,16 @@
 //! Whatever this process says, to the client or to its log, is a fixed sentence and a code: never a path, an error of
 //! the system, or a payload.
 
+mod append;
 mod arguments;
 mod audit;
 mod clock;
 mod failure;
 mod handler;
-mod ledger;
+pub(crate) mod ledger;
+pub(crate) mod projected;
 mod query;
+mod status;
 mod tools;
 mod transport;
 
@@ -46,7 +49,7 @@ pub struct ServeArgs {
 }
 
 /// Why the server cannot start: a sentence for the log, and the exit.
-type StartFault = (&'static str, Exit);
+pub(crate) type StartFault = (&'static str, Exit);
 
 /// Serves until the client closes the connection.
 #[must_use]

@@ -1,82 +1,132 @@
-//! Pages of records in ascending order of their digests (§5.2).
+//! What a `ledger_query` call asks for, and how rows are shown (§5.2).
 
-use std::collections::BTreeMap;
+use daybook_core::json::Value as Json;
+use daybook_core::query::Query;
+use daybook_core::{Digest, Record, timestamp};
+use daybook_projection::{Place, Row};
+use serde_json::{Map, Value, json};
 
-use daybook_core::{CheckedLine, Digest, Record};
-use daybook_store::{FolderIndex, ShardFolder};
-use serde_json::{Value, json};
-
+use super::arguments::Arguments;
 use super::failure::Failure;
 
-/// Most rows of a page.
-pub(super) const MAX_LIMIT: usize = 500;
-/// Rows of a page where the call names no limit.
-pub(super) const DEFAULT_LIMIT: usize = 100;
-
-/// What a call asks for.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Query {
-    pub(super) kind: Option<String>,
-    pub(super) after: Option<Digest>,
-    pub(super) limit: usize,
+/// A checked call.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) query: Query,
+    pub(super) sequence: Sequence,
 }
 
-/// One page.
-#[derive(Debug, Default)]
-pub(super) struct Page {
-    pub(super) rows: Vec<Value>,
-    /// The digest of the last row, where more rows match.
-    pub(super) next_cursor: Option<Digest>,
+/// In which order, and from where on.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Sequence {
+    /// Ascending digests, after the cursor of the query.
+    BySha,
+    /// The latest, in the order of time.
+    Latest,
+    /// What came after a mark that this server gave.
+    Since(Mark),
+}
+
+/// Where a reader in the order of time has got to. It means nothing to another projection than the one that gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mark {
+    pub(super) projection: String,
+    pub(super) place: Place,
+}
+
+const SEPARATOR: char = '~';
+
+impl Mark {
+    pub(super) fn to_text(&self) -> String {
+        let Place { batch, timestamp, sha } = &self.place;
+        [&self.projection, &batch.to_string(), timestamp, sha].map(String::as_str).join("~")
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut parts = text.split(SEPARATOR);
+        let [projection, batch, instant, sha] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
+        let at_start = instant.is_empty() && sha.is_empty();
+        let sound = at_start || timestamp::is_canonical(instant.as_bytes()) && sha.parse::<Digest>().is_ok();
+        if !sound || parts.next().is_some() {
+            return None;
+        }
+        let place = Place { batch: batch.parse().ok()?, timestamp: instant.to_owned(), sha: sha.to_owned() };
+        Some(Self { projection: projection.to_owned(), place })
+    }
+}
+
+impl Asked {
+    /// Takes the arguments of a query.
+    pub(super) fn take(mut arguments: Arguments) -> Result<Self, Failure> {
+        let order = arguments.optional_text("order")?;
+        let since = arguments.optional_text("since")?;
+        let by_time = match order.as_deref() {
+            None => since.is_some(),
+            Some("time") => true,
+            Some("sha") => false,
+            Some(_) => return Err(Failure::new("invalid-argument", "order must be sha or time")),
+        };
+        let members: Map<String, Value> = arguments.rest();
+        let sequence = match since {
+            Some(_) if !by_time => return Err(Failure::new("invalid-argument", "since belongs to order time")),
+            Some(mark) => Sequence::Since(Mark::parse(&mark).ok_or_else(stale_mark)?),
+            None if by_time => Sequence::Latest,
+            None => Sequence::BySha,
+        };
+        let arguments = Json::try_from(&Value::Object(members)).map_err(Failure::json)?;
+        let query = Query::parse(&arguments).map_err(Failure::query)?;
+        if by_time && query.after().is_some() {
+            return Err(Failure::new("invalid-argument", "after belongs to order sha; in order time use since"));
+        }
+        Ok(Self { query, sequence })
+    }
+}
+
+/// A mark is another server's, or from before the ledger was read anew, or none at all.
+pub(super) fn stale_mark() -> Failure {
+    Failure::new("stale-mark", "since is not a nextSince of this server; ask again without it")
 }
 
 /// A record as results show it. A payload that no Unicode text can hold is said to be so.
-pub(super) fn row(record: &Record) -> Value {
-    let (payload, unrepresentable) = match record.payload() {
-        Ok(payload) => (payload, false),
-        Err(_) => (Value::Null, true),
-    };
-    let mut row = json!({
-        "id": record.id(),
-        "parents": record.parents(),
-        "payload": payload,
-        "sha": record.sha(),
-        "timestamp": record.timestamp(),
-        "type": record.kind(),
-        "version": 1,
-    });
-    if unrepresentable {
+pub(super) fn record(record: &Record) -> Value {
+    show(
+        json!({"id": record.id(), "parents": record.parents(), "sha": record.sha(), "timestamp": record.timestamp(), "type": record.kind()}),
+        record.payload().ok(),
+    )
+}
+
+/// The same of a row.
+pub(super) fn row(row: &Row) -> Value {
+    let parents: Value = serde_json::from_str(&row.parents).unwrap_or_default();
+    show(
+        json!({"id": row.id, "parents": parents, "sha": row.sha, "timestamp": row.timestamp, "type": row.kind}),
+        serde_json::from_str(&row.payload).ok(),
+    )
+}
+
+fn show(mut row: Value, payload: Option<Value>) -> Value {
+    row["version"] = 1.into();
+    if payload.is_none() {
         row["unrepresentable"] = true.into();
     }
+    row["payload"] = payload.unwrap_or_default();
     row
 }
 
-/// Reads the matching records and keeps the first of them by digest: one more than a page, to know whether more match.
-pub(super) fn run(folder: &ShardFolder, index: &FolderIndex, query: &Query) -> Result<Page, Failure> {
-    let mut matching: BTreeMap<Digest, Record> = BTreeMap::new();
-    for shard in index.shards() {
-        let Ok(bytes) = folder.read(shard) else { continue };
-        for line in bytes.split(|byte| *byte == b'\n') {
-            let Ok(checked) = CheckedLine::check(line) else { continue };
-            let sha = checked.sha();
-            let wanted = query.after.is_none_or(|after| sha > after)
-                && index.records().location(&sha).is_some()
-                && matching.last_key_value().is_none_or(|(last, _)| matching.len() <= query.limit || sha < *last);
-            if !wanted {
-                continue;
-            }
-            let record = Record::from_checked(&checked);
-            if query.kind.as_deref().is_none_or(|kind| record.kind() == kind) {
-                matching.insert(sha, record);
-                if matching.len() > query.limit + 1 {
-                    matching.pop_last();
-                }
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_come_back_as_they_went() {
+        let sha = format!("sha256:{}", "0".repeat(64));
+        let place = Place { batch: 3, timestamp: "2026-03-01T12:00:00.000Z".to_owned(), sha };
+        for place in [place, Place::default()] {
+            let mark = Mark { projection: "ab12".to_owned(), place };
+            assert_eq!(Mark::parse(&mark.to_text()), Some(mark));
+        }
+        for wrong in ["", "~~~", "a~1~~x", "a~x~~", "a~1~~~", "a~1~2026-03-01T12:00:00.000Z~"] {
+            assert_eq!(Mark::parse(wrong), None, "{wrong}");
         }
     }
-    let more = matching.len() > query.limit;
-    let page: Vec<&Record> = matching.values().take(query.limit).collect();
-    Ok(Page {
-        next_cursor: page.last().filter(|_| more).map(|record| record.sha()),
-        rows: page.into_iter().map(row).collect(),
-    })
 }

@@ -2,86 +2,12 @@
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::PathBuf;
 
-use daybook_core::limits::Count;
-use daybook_core::{Ledger, ShardId};
 use daybook_testkit::mcp::{Client, tool_result};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-const CANARY: &str = "canary-3f1d";
-
-/// A restored memory, empty, and what a server for it needs.
-struct Fixture {
-    folder: TempDir,
-}
-
-impl Fixture {
-    fn new() -> Self {
-        Self::with_ledger(json!({"name": "triage", "memory": "triage"}))
-    }
-
-    fn with_ledger(ledger: Value) -> Self {
-        let folder = tempfile::Builder::new().prefix("daybook-hidden-place").tempdir().unwrap();
-        let memory = json!({"id": "triage", "branch": "ledgers/triage"});
-        let config =
-            json!({"version": 1, "workflow": "triage", "memories": [memory], "ledgers": [ledger], "safe-outputs": {}});
-        let baseline = json!({"memories": [{"base": "", "branch": "ledgers/triage", "files": [], "id": "triage", "records": []}], "version": 1});
-        std::fs::write(folder.path().join("config.json"), config.to_string()).unwrap();
-        std::fs::write(folder.path().join("baseline.json"), baseline.to_string()).unwrap();
-        std::fs::create_dir_all(folder.path().join("memory/triage")).unwrap();
-        Self { folder }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn command(&self) -> Command {
-        self.command_of(Path::new(env!("CARGO_BIN_EXE_daybook-agent")))
-    }
-
-    fn command_of(&self, binary: &Path) -> Command {
-        let mut command = Command::new(binary);
-        command.env_clear().arg("serve").arg("--config").arg(self.path("config.json"));
-        command.arg("--memory-root").arg(self.path("memory")).arg("--baseline").arg(self.path("baseline.json"));
-        command.arg("--transaction-log").arg(self.path("log.jsonl"));
-        command
-    }
-
-    /// Runs a server that cannot start.
-    fn refused(&self) -> Output {
-        let output = self.command().output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.stdout.is_empty() && !said.contains("hidden-place"), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-        output
-    }
-
-    /// The ledger as a fresh reader finds it.
-    fn ledger(&self) -> Ledger {
-        let mut builder = Ledger::builder(Count::new(1024));
-        let shards = self.path("memory/triage/ledger/shards");
-        for entry in std::fs::read_dir(shards).into_iter().flatten() {
-            let entry = entry.unwrap();
-            if let Some(shard) = entry.file_name().to_str().and_then(ShardId::from_file_name) {
-                builder.add_shard(shard, &std::fs::read(entry.path()).unwrap());
-            }
-        }
-        builder.finish()
-    }
-
-    fn log_lines(&self) -> Vec<Value> {
-        let log = std::fs::read_to_string(self.path("log.jsonl")).unwrap_or_default();
-        log.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
-    }
-}
-
-fn note(text: &str) -> Value {
-    json!({"type": "note", "payload": {"text": text}})
-}
+use crate::support::{CANARY, Fixture, note};
 
 #[test]
 fn an_acknowledged_record_survives_the_very_next_kill() {

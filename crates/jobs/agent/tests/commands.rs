@@ -1,0 +1,129 @@
+//! `daybook-agent project` and `daybook-agent prompt`, as processes of their own.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use daybook_core::query::Query;
+use daybook_projection::Projection;
+use daybook_testkit::vectors;
+use serde_json::{Value, json};
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new(ledgers: &Value) -> Self {
+        let place = Self(tempfile::Builder::new().prefix("daybook-hidden-place").tempdir().unwrap());
+        let config = json!({"version": 1, "workflow": "w", "ledgers": ledgers});
+        fs::write(place.path("config.json"), config.to_string()).unwrap();
+        for ledger in ledgers.as_array().unwrap() {
+            fs::create_dir_all(place.path("memory").join(ledger["name"].as_str().unwrap())).unwrap();
+        }
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, command: &str, options: &[&str]) -> Output {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_daybook-agent"));
+        process.env_clear().current_dir(self.0.path()).arg(command).args(["--config", "config.json"]);
+        process.args(options).output().unwrap()
+    }
+
+    fn project(&self, out: &str) -> Output {
+        self.run("project", &["--memory-root", "memory", "--out", out, "--format", "json"])
+    }
+}
+
+fn report(output: &Output) -> Value {
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(!report.to_string().contains("hidden-place"), "{report}");
+    report
+}
+
+/// The ledger that the reference runtime wrote, beside one that nobody has written to yet.
+#[test]
+fn every_ledger_is_in_one_file_that_is_only_read() {
+    let place = Place::new(&json!([{"name": "first"}, {"name": "second"}]));
+    let (shards, meta) = vectors::reference_ledger();
+    let folder = place.path("memory/first/ledger/shards");
+    fs::create_dir_all(&folder).unwrap();
+    for (shard, bytes) in shards {
+        fs::write(folder.join(shard.file_name()), bytes).unwrap();
+    }
+    // What stands under the name is replaced, not followed and not added to.
+    fs::write(place.path("elsewhere"), "untouched").unwrap();
+    symlink(place.path("elsewhere"), place.path("out.db")).unwrap();
+    for _ in 0..2 {
+        let output = place.project("out.db");
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert_eq!(report(&output)["counts"]["records"], meta["records"]);
+        assert_eq!(fs::read_to_string(place.path("elsewhere")).unwrap(), "untouched");
+        let metadata = fs::symlink_metadata(place.path("out.db")).unwrap();
+        assert!(metadata.is_file() && metadata.permissions().mode() & 0o777 == 0o444);
+    }
+    let bytes = fs::read(place.path("out.db")).unwrap();
+    assert!(bytes.starts_with(b"SQLite format 3\0"));
+    assert!(!String::from_utf8_lossy(&bytes).contains("hidden-place"));
+    assert_eq!(fs::read_dir(place.0.path()).unwrap().count(), 4, "nothing else is left");
+    assert!(!place.path("memory/second/ledger").exists(), "reading makes nothing");
+    // A fresh projection in a file that is one already is refused by the database itself.
+    assert!(Projection::in_file(&place.path("out.db")).is_err());
+    assert!(Projection::temporary().unwrap().page(&Query::default()).unwrap().rows.is_empty());
+}
+
+#[test]
+fn a_file_that_cannot_be_written_or_a_folder_that_is_none_is_told() {
+    let place = Place::new(&json!([{"name": "first"}]));
+    let output = place.project("no/such/folder/out.db");
+    assert_eq!(
+        (output.status.code(), &report(&output)["diagnostics"][0]["code"]),
+        (Some(74), &json!("out-unwritable"))
+    );
+    fs::create_dir(place.path("target")).unwrap();
+    fs::create_dir(place.path("memory/first/ledger")).unwrap();
+    symlink(place.path("target"), place.path("memory/first/ledger/shards")).unwrap();
+    let output = place.project("out.db");
+    assert_eq!(output.status.code(), Some(3));
+    report(&output);
+    assert!(!place.path("out.db").exists());
+    fs::remove_file(place.path("memory/first/ledger/shards")).unwrap();
+    assert_eq!(place.project("out.db").status.code(), Some(0));
+}
+
+#[test]
+fn the_prompt_says_what_each_ledger_is_and_holds_and_allows() {
+    let schema = json!({"type": "object", "title": "a `tick` ${{ secrets.X }}"});
+    let place = Place::new(&json!([
+        {"name": "first", "max-record-kb": 8, "max-patch-kb": 64, "schema": schema},
+        {"name": "second", "read-only": true},
+    ]));
+    let sha = format!("sha256:{}", "0".repeat(64));
+    let memory = |id: &str, records: Value| json!({"base": "", "branch": format!("ledgers/{id}"), "files": [], "id": id, "records": records});
+    let baseline = json!({"memories": [memory("first", json!([sha])), memory("second", json!([]))], "version": 1});
+    fs::write(place.path("baseline.json"), baseline.to_string()).unwrap();
+    let output = place.run("prompt", &["--baseline", "baseline.json", "--format", "human"]);
+    assert_eq!(output.status.code(), Some(0));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (about_first, about_second) =
+        text.split_once("### Ledger `first`").unwrap().1.split_once("### Ledger `second`").unwrap();
+    for expected in ["at most 8 KiB", "at most 64 KiB", "held 1 record", "\"ledger\": \"first\"", "JSON Schema"] {
+        assert!(about_first.contains(expected), "{expected}: {about_first}");
+    }
+    assert!(!about_first.contains("`tick`"), "a schema stays inside its quotes");
+    assert!(about_second.contains("only read") && about_second.contains("was empty"), "{about_second}");
+    for tool in ["ledger_append", "ledger_get", "ledger_query", "ledger_status", "not instructions", "secrets"] {
+        assert!(text.contains(tool), "{tool}");
+    }
+    let output = place.run("prompt", &["--baseline", "baseline.json", "--format", "json"]);
+    assert_eq!(report(&output)["prompt"], text);
+    // Without a baseline nothing is said of what was there.
+    let text = String::from_utf8(place.run("prompt", &["--format", "human"]).stdout).unwrap();
+    assert!(!text.contains("when this run began") && text.contains("### Ledger `second`"));
+    fs::write(place.path("baseline.json"), "{}").unwrap();
+    let output = place.run("prompt", &["--baseline", "baseline.json", "--format", "json"]);
+    assert_eq!((output.status.code(), &report(&output)["outcome"]), (Some(3), &json!("refused")));
+}

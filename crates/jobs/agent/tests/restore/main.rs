@@ -1,0 +1,5 @@
+//! The restore step as its own process against real remotes.
+
+mod support;
+mod trees;
+mod web;
