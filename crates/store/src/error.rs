@@ -24,6 +24,9 @@ pub enum StoreError {
     /// The disk, or a quota, is full.
     #[error("no space is left")]
     NoSpace,
+    /// The folder holds more names than are looked at, so that what is not seen may be there all the same.
+    #[error("the ledger folder holds more names than are looked at")]
+    Crowded,
     /// Another writer holds the folder, and went on holding it.
     #[error("the ledger folder is in use")]
     Busy,
@@ -49,6 +52,7 @@ impl StoreError {
             Self::NotFound => "not-found",
             Self::Denied => "store-denied",
             Self::NoSpace => "no-space",
+            Self::Crowded => "store-crowded",
             Self::Busy => "store-busy",
             Self::Collision => "shard-collision",
             Self::Changed => "shard-changed",

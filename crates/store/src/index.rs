@@ -21,8 +21,9 @@ pub struct FolderIndex {
     max_shards: Count,
     bad_names: u64,
     watch: Watch,
-    /// The watch was in place before the folder was last listed as a whole.
-    swept: bool,
+    /// Everything that the watch has told is folded in. An error in the middle leaves this false, and the next look is
+    /// at the whole folder.
+    in_step: bool,
     generation: u64,
     buffer: Vec<u8>,
 }
@@ -50,7 +51,7 @@ impl FolderIndex {
             max_shards,
             bad_names: 0,
             watch: Watch::new(folder),
-            swept: false,
+            in_step: true,
             generation: 0,
             buffer: Vec::new(),
         };
@@ -63,31 +64,36 @@ impl FolderIndex {
     /// # Errors
     /// Where the folder cannot be read.
     pub fn sweep(&mut self, folder: &ShardFolder) -> Result<(), StoreError> {
+        let was_in_step = std::mem::replace(&mut self.in_step, false);
         // Events from before the listing are answered by the listing.
         let _ = self.watch.changes();
         let listing = folder.list()?;
+        if listing.truncated {
+            return Err(StoreError::Crowded);
+        }
         self.bad_names = listing.bad_names;
         let gone = self.shards.keys().any(|shard| listing.shards.binary_search(shard).is_err());
         if gone {
             self.shards.retain(|shard, _| listing.shards.binary_search(shard).is_ok());
         }
-        let mut rebuild = gone;
+        let mut rebuild = gone || !was_in_step;
         for &shard in &listing.shards {
             rebuild |= self.look_at(folder, shard)?;
         }
         if rebuild {
             self.rebuild();
         }
-        self.swept = true;
+        self.in_step = true;
         Ok(())
     }
 
     /// As [`FolderIndex::sweep`], asking the watch first; `own` is the shard that only this writer changes.
     pub(crate) fn refresh(&mut self, folder: &ShardFolder, own: Option<ShardId>) -> Result<(), StoreError> {
         let Changes::Only(touched) = self.watch.changes() else { return self.sweep(folder) };
-        if !self.swept {
+        if !self.in_step {
             return self.sweep(folder);
         }
+        self.in_step = false;
         let mut rebuild = false;
         for shard in touched.into_iter().filter(|shard| Some(*shard) != own) {
             rebuild |= self.look_at(folder, shard)?;
@@ -95,6 +101,7 @@ impl FolderIndex {
         if rebuild {
             self.rebuild();
         }
+        self.in_step = true;
         Ok(())
     }
 

@@ -117,3 +117,26 @@ fn a_folder_that_is_gone_or_full_of_refusal_is_an_error() {
     append(&mut open(memory.path(), small_limits()), &mut random, 50);
     assert_eq!(read(memory.path()).len(), 1);
 }
+
+/// A folder that is listed in part must not pass for one whose shards are gone.
+#[test]
+fn more_names_than_are_looked_at_are_refused() {
+    let memory = tempfile::tempdir().unwrap();
+    let mut random = Random::new(7);
+    let mut writer = open(memory.path(), small_limits());
+    let good = append(&mut writer, &mut random, 50);
+    let folder = memory.path().join("ledger/shards");
+    let junk: Vec<_> = (0..65_600).map(|number| folder.join(format!("{number}.junk"))).collect();
+    for file in &junk {
+        std::fs::write(file, b"").unwrap();
+    }
+    assert_eq!(writer.refresh(), Err(StoreError::Crowded));
+    let refused = writer.append(&note(&mut random, 50), shard_id(&mut random)).unwrap_err();
+    assert_eq!(refused.code(), "store-crowded");
+    assert!(details(memory.path()).contains(&Some(Detail::ShardBound)), "readers say so");
+    for file in &junk {
+        std::fs::remove_file(file).unwrap();
+    }
+    let next = writer.append(&note(&mut random, 50), shard_id(&mut random)).unwrap();
+    assert_eq!(next.records[0].parents(), [good]);
+}
