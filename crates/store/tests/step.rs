@@ -28,7 +28,7 @@ fn a_change_that_could_not_be_read_is_read_next_time() {
     let shard = shard_id(&mut random);
 
     let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit.clone() }).unwrap();
+    setrlimit(Resource::Nofile, Rlimit { current: Some(0), ..limit }).unwrap();
     let refused = [writer.append(&next[0], shard), writer.append(&next[0], shard)];
     setrlimit(Resource::Nofile, limit).unwrap();
     assert!(refused.iter().all(|answer| matches!(answer, Err(AppendError::Store(_)))), "{refused:?}");
