@@ -144,5 +144,15 @@ fn at_the_depth_bound() {
             );
         }
     }
+    // Where a text ends there is no value that could lie too deep.
+    for depth in 28..36 {
+        for unit in ["[", r#"{"k":"#, "[ ", r#"{"k": "#] {
+            for tail in ["", " ", ",", "]", "[1,", "1"] {
+                hold(format!("{}{tail}", unit.repeat(depth)).as_bytes());
+            }
+        }
+    }
+    assert_eq!(verdict("[".repeat(33).as_bytes()), Verdict::InvalidJson);
+    assert_eq!(verdict("[".repeat(34).as_bytes()), Verdict::Shape);
     hold("[".repeat(1_000_000).as_bytes());
 }

@@ -280,11 +280,12 @@ impl Reader {
     }
 
     fn value(&mut self, depth: usize) -> Option<Js> {
+        self.space();
+        self.units.get(self.at)?;
         if depth > MAX_DEPTH {
             self.too_deep = true;
             return None;
         }
-        self.space();
         match self.peek()? {
             '{' => self.object(depth),
             '[' => self.array(depth),

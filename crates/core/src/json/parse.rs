@@ -104,10 +104,10 @@ impl Parser<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Result<Value, JsonFault> {
-        if depth > self.max_depth {
+        self.skip_space();
+        if depth > self.max_depth && !self.rest.is_empty() {
             return Err(JsonFault::TooDeep);
         }
-        self.skip_space();
         match self.rest.first() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.array(depth),
