@@ -5,7 +5,7 @@ use daybook_workflow::{Secrets, Text};
 use serde_json::{Map, Value, json};
 
 use crate::files::Files;
-use crate::keys::{FOREIGN, TOP, instead};
+use crate::keys::{DETECTION, FOREIGN, TOP, instead};
 use crate::pins::Pins;
 use crate::problem::{Place, Problem};
 use crate::settings::{PersistOn, Settings};
@@ -32,13 +32,15 @@ pub(crate) fn source(
 
     let mut shape = Shape::new(files);
     let mut settings = Settings::default();
-    let (mut memories, mut ledgers, mut bounds) = (Vec::new(), Vec::new(), Map::new());
+    let (mut memories, mut ledgers) = (Vec::new(), Vec::new());
+    let (mut bounds, mut weights) = (Map::new(), Map::new());
     for entry in shape.entries(&tree, "the frontmatter") {
         let node = &entry.value;
         let shape = &mut shape;
         match entry.key.as_str() {
             "name" => settings.title = read::line(shape, node, "name"),
             "on" => settings.trigger = trigger::read(shape, node),
+            "if" => settings.condition = steps::condition(shape, node, "if"),
             "roles" => settings.roles = trigger::roles(shape, node).unwrap_or_default(),
             "run-name" => settings.run_name = read::value(shape, node, "run-name", Secrets::None),
             "permissions" => {
@@ -58,7 +60,7 @@ pub(crate) fn source(
             "mcp-servers" => settings.mcp_servers = engine::servers(shape, node),
             "tools" => (memories, ledgers) = tools::read(shape, node, workflow.as_str()),
             "safe-outputs" => bounds = outputs::read(shape, node, &mut settings, pins),
-            "threat-detection" => detection(shape, node, &mut settings, pins),
+            "threat-detection" => weights = detection(shape, node, &mut settings, pins),
             "persist-on" => settings.persist_on = persist_on(shape, node),
             other => match instead(FOREIGN, other) {
                 Some(hint) => shape.foreign_key(entry, other, hint),
@@ -75,6 +77,7 @@ pub(crate) fn source(
         "memories": memories,
         "ledgers": ledgers,
         "safe-outputs": bounds,
+        "detection": weights,
     });
     let checked = Config::parse(wire.to_string().as_bytes()).and_then(|config| Ok((config.to_bytes()?, config)));
     match checked {
@@ -120,15 +123,20 @@ fn runner(shape: &mut Shape<'_>, node: &yaml::Node, key: &str, settings: &Settin
     }
 }
 
-fn detection(shape: &mut Shape<'_>, node: &yaml::Node, settings: &mut Settings, pins: Option<&Pins>) {
-    for entry in shape.entries(node, "threat-detection") {
-        match entry.key.as_str() {
-            "steps" => {
-                settings.detection = steps::read(shape, &entry.value, "threat-detection.steps", Secrets::Named, pins);
-            }
-            _ => shape.unknown_key(entry, "threat-detection", std::iter::once("steps")),
-        }
+/// What is returned is part of the configuration; the author's own steps are settings.
+fn detection(
+    shape: &mut Shape<'_>,
+    node: &yaml::Node,
+    settings: &mut Settings,
+    pins: Option<&Pins>,
+) -> Map<String, Value> {
+    let (steps, weights): (Vec<_>, Vec<_>) =
+        shape.entries(node, "threat-detection").iter().cloned().partition(|entry| entry.key == "steps");
+    for entry in steps {
+        settings.detection = steps::read(shape, &entry.value, "threat-detection.steps", Secrets::Named, pins);
     }
+    let weights = yaml::Node { place: node.place, data: yaml::Data::Map(weights) };
+    shape.members(&weights, DETECTION, "threat-detection", "detection")
 }
 
 fn persist_on(shape: &mut Shape<'_>, node: &yaml::Node) -> PersistOn {

@@ -14,6 +14,9 @@ use crate::yaml::{Data, Node};
 /// The version of the agent that is installed where the source names none.
 const CLAUDE_VERSION: &str = "2.1.332";
 
+/// Keys of `engine`.
+pub(crate) const KEYS: &[&str] = &["id", "version", "model", "steps"];
+
 pub(crate) fn read(shape: &mut Shape<'_>, node: &Node, pins: Option<&Pins>) -> Option<Engine> {
     let (mut id, mut version, mut model, mut own_steps) = (None, None, None, None);
     match &node.data {
@@ -26,7 +29,7 @@ pub(crate) fn read(shape: &mut Shape<'_>, node: &Node, pins: Option<&Pins>) -> O
                     "version" => version = word(shape, &entry.value, &key),
                     "model" => model = word(shape, &entry.value, &key),
                     "steps" => own_steps = Some(steps::read(shape, &entry.value, &key, Secrets::Named, pins)),
-                    _ => shape.unknown_key(entry, "engine", ["id", "version", "model", "steps"].into_iter()),
+                    _ => shape.unknown_key(entry, "engine", KEYS.iter().copied()),
                 }
             }
         }

@@ -14,8 +14,12 @@ pub(crate) enum Kind {
     /// JavaScript, or the name of a file that holds it.
     Script,
     Bool,
+    /// A text, a number, true or false.
+    Scalar,
     /// One text or a list of texts.
     Texts,
+    /// A map from any key to a text.
+    TextMap,
     /// A map, true or false: a JSON Schema; or the name of a file that holds it.
     Schema,
     /// `false`, or a map with the keys of this table.
@@ -73,19 +77,31 @@ pub(crate) const MEMORY: &[Key] = &[
     same("max-file-count", Kind::Number),
     same("max-patch-size", Kind::Bytes),
     same("create-orphan", Kind::Bool),
-    same("description", Kind::Ignored),
+    same("description", Kind::Text),
     same("validation", Kind::Map(VALIDATION)),
 ];
 
-const VALIDATION: &[Key] = &[
-    same("script", Kind::Script),
-    same("timeout-seconds", Kind::Number),
-    renamed("timeout-minutes", "timeout-seconds", Kind::Minutes),
-];
+const VALIDATION: &[Key] =
+    &[same("script", Kind::Script), renamed("timeout-minutes", "timeout-seconds", Kind::Minutes)];
 
 /// Safe outputs that the configuration bounds.
 pub(crate) const LEDGER_OUTPUTS: &[Key] =
     &[same("ledger-mutation", Kind::Map(MAX)), same("ledger-request-compaction", Kind::Map(MAX))];
+
+/// Keys of one input of a job under `safe-outputs.jobs`.
+pub(crate) const INPUT: &[Key] = &[
+    same("description", Kind::Text),
+    same("required", Kind::Bool),
+    same("type", Kind::Text),
+    same("default", Kind::Scalar),
+    same("options", Kind::Texts),
+];
+
+/// Types of an input.
+pub(crate) const INPUT_TYPES: &[&str] = &["string", "number", "boolean", "choice"];
+
+/// How findings are weighed, under `threat-detection`.
+pub(crate) const DETECTION: &[Key] = &[same("findings", Kind::TextMap), same("suspicious", Kind::Text)];
 
 const MAX: &[Key] = &[same("max", Kind::Number)];
 
@@ -93,6 +109,7 @@ const MAX: &[Key] = &[same("max", Kind::Number)];
 pub(crate) const TOP: &[&str] = &[
     "name",
     "on",
+    "if",
     "roles",
     "run-name",
     "permissions",
@@ -120,7 +137,6 @@ pub(crate) const FOREIGN: &[(&str, &str)] = &[
     ("network", "the agent's network is the runner's; choose the runner with runs-on"),
     ("sandbox", "the agent's job is its sandbox; choose the runner with runs-on"),
     ("jobs", "write jobs that act on the agent's outputs under safe-outputs.jobs"),
-    ("if", "write roles, or a condition in the steps"),
     ("post-steps", "steps after the agent belong into a job under safe-outputs.jobs"),
     ("services", "start what the agent needs in steps"),
     ("container", "start what the agent needs in steps"),

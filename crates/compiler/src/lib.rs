@@ -21,6 +21,8 @@ mod emit;
 mod engine;
 mod files;
 mod frontmatter;
+#[cfg(test)]
+mod goldens;
 mod keys;
 mod outputs;
 mod pins;

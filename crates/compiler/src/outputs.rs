@@ -3,10 +3,10 @@
 use daybook_workflow::{Node as Yaml, Secrets, Text};
 use serde_json::{Map, Value};
 
-use crate::keys::{LEDGER_OUTPUTS, OUTPUTS};
+use crate::keys::{INPUT, INPUT_TYPES, LEDGER_OUTPUTS, OUTPUTS};
 use crate::pins::Pins;
 use crate::problem::Problem;
-use crate::read::{any, env, line, number, permissions, refuse, wrong};
+use crate::read::{any, env, line, number, permissions, refuse};
 use crate::settings::{AuthorJob, Settings, USUAL_RUNNER};
 use crate::shape::Shape;
 use crate::steps;
@@ -46,7 +46,7 @@ pub(crate) fn read(
     shape.members(&ours, LEDGER_OUTPUTS, "safe-outputs", "safe-outputs")
 }
 
-const JOB: &[&str] =
+pub(crate) const JOB: &[&str] =
     &["description", "inputs", "permissions", "environment", "runs-on", "timeout-minutes", "env", "steps"];
 
 fn author_job(shape: &mut Shape<'_>, entry: &Entry, pins: Option<&Pins>) -> Option<AuthorJob> {
@@ -96,25 +96,32 @@ fn author_job(shape: &mut Shape<'_>, entry: &Entry, pins: Option<&Pins>) -> Opti
 
 /// What the agent has to say in an output of this type.
 fn inputs(shape: &mut Shape<'_>, node: &Node, key: &str) -> Option<Value> {
+    let mut inputs = Map::new();
     for entry in shape.entries(node, key) {
-        let Data::Map(members) = &entry.value.data else {
-            wrong(shape, &entry.value, &format!("{key}.{}", entry.key), "a map");
+        let around = format!("{key}.{}", entry.key);
+        let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if entry.key.is_empty() || entry.key.len() > 64 || entry.key == "type" || !entry.key.chars().all(word) {
+            let hint = "names hold letters, digits, _ and -; type is taken";
+            refuse(shape, &entry.value, format!("{around} is no name of an input"), hint);
             return None;
-        };
-        for member in members {
-            let allowed = ["description", "required", "type", "default", "options"];
-            if !allowed.contains(&member.key.as_str()) {
-                shape.unknown_key(member, &format!("{key}.{}", entry.key), allowed.into_iter());
-            }
         }
+        let input = shape.members(&entry.value, INPUT, &around, &around);
+        let kind = input.get("type").and_then(Value::as_str).unwrap_or("string");
+        if !INPUT_TYPES.contains(&kind) {
+            let message = format!("{around}.type is {kind:?}; allowed are {}", INPUT_TYPES.join(", "));
+            refuse(shape, &entry.value, message, "");
+            return None;
+        }
+        if (kind == "choice") != input.contains_key("options") {
+            refuse(shape, &entry.value, format!("{around} needs options with the type choice, and only there"), "");
+            return None;
+        }
+        inputs.insert(entry.key.clone(), input.into());
     }
-    let value = match &node.data {
-        Data::Null => Value::Object(Map::new()),
-        _ => node.to_json(),
-    };
-    if Text::inert(&value.to_string()).is_err() {
+    let inputs = Value::Object(inputs);
+    if Text::inert(&inputs.to_string()).is_err() {
         refuse(shape, node, format!("{key} holds an expression"), "");
         return None;
     }
-    Some(value)
+    Some(inputs)
 }

@@ -1,6 +1,6 @@
 //! What a source says about its jobs, checked and typed.
 
-use daybook_workflow::{Node, Permissions, Step, Text};
+use daybook_workflow::{Condition, Node, Permissions, Step, Text};
 use serde_json::{Map, Value};
 
 /// Everything in a source that is not part of the configuration.
@@ -9,6 +9,8 @@ pub(crate) struct Settings {
     pub(crate) title: Option<String>,
     pub(crate) run_name: Option<Text>,
     pub(crate) trigger: Option<Trigger>,
+    /// When the agent runs, besides what its trigger says.
+    pub(crate) condition: Option<Condition>,
     pub(crate) roles: Roles,
     pub(crate) permissions: Permissions,
     pub(crate) env: Vec<(String, Text)>,
@@ -32,6 +34,7 @@ impl Default for Settings {
             title: None,
             run_name: None,
             trigger: None,
+            condition: None,
             roles: Roles::default(),
             permissions: Permissions::default(),
             env: Vec::new(),

@@ -108,10 +108,20 @@ impl<'f> Shape<'f> {
         let wanted = match (kind, &node.data) {
             (Kind::Ignored, _) => return None,
             (Kind::Text, Data::Text(text)) => return Some(text.as_str().into()),
+            (Kind::Scalar, Data::Text(_) | Data::Number(_) | Data::Bool(_)) => return Some(node.to_json()),
             (Kind::Bool, Data::Bool(value)) => return Some((*value).into()),
             (Kind::Number, Data::Number(number)) if number.is_u64() => return Some(number.clone().into()),
             (Kind::Texts, Data::Text(text)) => return Some(Value::from(vec![text.as_str()])),
             (Kind::Texts, Data::List(items)) if items.iter().all(|item| matches!(item.data, Data::Text(_))) => {
+                return Some(node.to_json());
+            }
+            (Kind::TextMap, Data::Map(entries))
+                if entries.iter().all(|entry| matches!(entry.value.data, Data::Text(_))) =>
+            {
+                for entry in entries {
+                    self.stands_at(format!("{member}[]={}", entry.key), entry.place);
+                    self.stands_at(format!("{member}.{}", entry.key), entry.value.place);
+                }
                 return Some(node.to_json());
             }
             (Kind::Schema, Data::Map(_) | Data::Bool(_)) => return Some(node.to_json()),
@@ -143,6 +153,8 @@ impl<'f> Shape<'f> {
             (Kind::Number, _) => "a whole number from 0",
             (Kind::Texts, _) => "a text or a list of texts",
             (Kind::Schema, _) => "a JSON Schema: a map, true or false, or the name of a file that ends with .json",
+            (Kind::Scalar, _) => "a text, a number, true or false",
+            (Kind::TextMap, _) => "a map of texts",
             (Kind::FalseOr(_), _) => "false or a map",
             (Kind::Map(_), _) => "a map",
         };

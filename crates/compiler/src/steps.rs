@@ -8,7 +8,7 @@ use crate::read::{env, line, number, refuse, text, value, wrong};
 use crate::shape::Shape;
 use crate::yaml::{Data, Node};
 
-const KEYS: &[&str] = &[
+pub(crate) const KEYS: &[&str] = &[
     "name",
     "id",
     "if",
@@ -108,7 +108,7 @@ fn id(shape: &mut Shape<'_>, node: &Node, key: &str) -> Option<String> {
     Some(id)
 }
 
-fn condition(shape: &mut Shape<'_>, node: &Node, key: &str) -> Option<Condition> {
+pub(crate) fn condition(shape: &mut Shape<'_>, node: &Node, key: &str) -> Option<Condition> {
     let text = match &node.data {
         Data::Bool(value) => value.to_string(),
         _ => text(shape, node, key)?,

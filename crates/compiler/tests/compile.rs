@@ -28,16 +28,17 @@ fn every_key_reaches_the_configuration() {
         "name: Issue triage\non: {issues: {types: [opened]}}\npermissions: {issues: read}\nengine: claude\n\
          tools:\n  repo-memory:\n    - id: notes\n      branch-name: memory/shared\n      \
          file-glob: '*.md'\n      allowed-extensions: ['.md']\n      max-file-size: 11\n      max-file-count: 12\n      \
-         max-patch-size: 13\n      create-orphan: false\n      description: Notes\n      validation: {script: 'x', timeout-seconds: 9}\n    \
+         max-patch-size: 13\n      create-orphan: false\n      description: Notes\n      validation: {script: 'x', timeout-minutes: 2}\n    \
          - id: other\n  ledger:\n    triage:\n      memory: notes\n      profile: records\n      schema: {type: object}\n      \
          read-only: true\n      max-shards: 14\n      max-segment-kb: 15\n      max-record-kb: 10\n      max-patch-kb: 17\n      \
          compaction: {schedule: weekly, min-segments: 3, max-segments: 4, script: s}\n    plain:\n      compaction: false\n\
-         safe-outputs:\n  ledger-mutation: {max: 5}\n",
+         safe-outputs:\n  ledger-mutation: {max: 5}\n\
+         threat-detection:\n  findings: {bad-line: threat}\n  suspicious: refuse\n",
     );
     let expected: Value = serde_json::from_str(
         r#"{"version":1,"workflow":"w","memories":[
           {"id":"notes","branch":"memory/shared","file-glob":["*.md"],"allowed-extensions":[".md"],"max-file-size":11,
-           "max-file-count":12,"max-patch-size":13,"create-orphan":false,"validation":{"script":"x","timeout-seconds":9}},
+           "max-file-count":12,"max-patch-size":13,"create-orphan":false,"description":"Notes","validation":{"script":"x","timeout-seconds":120}},
           {"id":"other","branch":"memory/w-other","file-glob":[],"allowed-extensions":[".json",".jsonl",".txt",".md",".csv"],
            "max-file-size":102400,"max-file-count":100,"max-patch-size":262144,"create-orphan":true},
           {"id":"plain","branch":"ledgers/plain","file-glob":[],"allowed-extensions":[".json",".jsonl",".txt",".md",".csv"],
@@ -48,7 +49,8 @@ fn every_key_reaches_the_configuration() {
            "compaction":{"schedule":"weekly","min-segments":3,"max-segments":4,"script":"s"}},
           {"name":"plain","memory":"plain","profile":"records","read-only":false,"max-shards":1024,"max-segment-kb":100,
            "max-record-kb":32,"max-patch-kb":256,"compaction":false}],
-         "safe-outputs":{"ledger-mutation":{"max":5},"ledger-request-compaction":{"max":1}}}"#,
+         "safe-outputs":{"ledger-mutation":{"max":5},"ledger-request-compaction":{"max":1}},
+         "detection":{"findings":{"bad-line":"threat"},"suspicious":"refuse"}}"#,
     )
     .expect("the expectation is JSON");
     assert_eq!(config, expected);
@@ -104,6 +106,25 @@ fn problems_name_code_place_and_what_is_allowed() {
         ("roles: [admin]", "not-allowed", 2, 9, "owner, member"),
         ("tools:\n  ledger:\n    a: {max-segment-kb: 100kb}", "wrong-kind", 4, 25, "100KiB"),
         ("tools:\n  ledger:\n    a: {schema: schemas/../../x.json}", "file-unusable", 4, 17, "beside the source"),
+        ("threat-detection:\n  findings: {bad-lines: clean}", "not-allowed", 3, 14, "bad-line"),
+        ("threat-detection:\n  findings: {bad-line: fine}", "not-allowed", 3, 24, "clean, suspicious or threat"),
+        ("threat-detection:\n  suspicious: maybe", "not-allowed", 3, 15, "pass or refuse"),
+        ("threat-detection:\n  verdict: clean", "unknown-key", 3, 3, "verdict"),
+        ("if: a) || (b", "not-allowed", 2, 5, "partner"),
+        (
+            "safe-outputs:\n  jobs:\n    x:\n      inputs: {t: {type: text}}\n      steps: [{run: x}]",
+            "not-allowed",
+            5,
+            19,
+            "choice",
+        ),
+        (
+            "safe-outputs:\n  jobs:\n    x:\n      inputs: {t: {required: 1}}\n      steps: [{run: x}]",
+            "wrong-kind",
+            5,
+            30,
+            "true or false",
+        ),
         ("safe-outputs:\n  ledger-mutation: {max: 1001}", "not-allowed", 3, 26, "0 to 1000"),
         ("name: [a]", "wrong-kind", 2, 7, "must be a text"),
         ("- a", "wrong-kind", 2, 1, "must be a map"),

@@ -296,6 +296,7 @@ const MUTATIONS: &[Mutation] = &[
         "    runs-on: ${{ github.event.inputs.topic }}",
         "runner-chosen",
     ),
+    ("everything", "  persist:\n", "    runs-on: ubuntu-22.04", "    runs-on: ubuntu-24.04", "runner-differs"),
     ("everything", "  persist:\n", "    runs-on:", "    container: example/image\n    runs-on:", "unexpected-key"),
     ("everything", "  persist:\n", "    timeout-minutes: 30\n", "", "timeout-missing"),
     (

@@ -3,11 +3,13 @@
 //! The wire form is strict: unknown and duplicate members are refused, sizes keep the unit of their name. Parsing
 //! checks everything once and fills in defaults, so that what a job holds is complete and consistent.
 
+mod detection;
 mod names;
 mod wire;
 
 use serde_json::Value;
 
+use crate::detection::Detection;
 use crate::limits::{Bytes, Count, LimitFault, Limits};
 
 pub use names::{BranchName, Name};
@@ -25,6 +27,7 @@ pub struct Config {
     memories: Vec<MemoryConfig>,
     ledgers: Vec<LedgerConfig>,
     safe_outputs: SafeOutputs,
+    detection: Detection,
 }
 
 /// One memory: a git branch that is restored into a folder of its own.
@@ -46,6 +49,8 @@ pub struct MemoryConfig {
     pub max_patch_size: Bytes,
     /// Whether a missing branch is created.
     pub create_orphan: bool,
+    /// What it is for, as its author says.
+    pub description: Option<String>,
     /// The author's gate before a commit (§4.1).
     pub validation: Option<Validation>,
 }
@@ -237,6 +242,12 @@ impl Config {
     pub fn safe_outputs(&self) -> SafeOutputs {
         self.safe_outputs
     }
+
+    /// How findings are weighed.
+    #[must_use]
+    pub fn detection(&self) -> &Detection {
+        &self.detection
+    }
 }
 
 impl MemoryConfig {
@@ -252,6 +263,7 @@ impl MemoryConfig {
             max_file_count: Count::new(wire::MAX_FILE_COUNT.default),
             max_patch_size: Bytes::new(wire::MAX_PATCH_SIZE.default),
             create_orphan: true,
+            description: None,
             validation: None,
         }
     }

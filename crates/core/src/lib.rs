@@ -16,6 +16,7 @@
 
 pub mod baseline;
 pub mod config;
+pub mod detection;
 pub mod diagnostic;
 pub mod digest;
 pub mod event;

@@ -31,6 +31,8 @@ pub struct Appended {
     pub patch_used: Bytes,
     /// How many shards the folder has.
     pub shards: Count,
+    /// Length of the shard that the next record goes to, if it fits.
+    pub segment_used: Bytes,
 }
 
 /// An append was refused or failed; nothing was acknowledged, and nothing is half written.
@@ -171,7 +173,14 @@ impl Writer {
             }
         }
         drop(lock);
-        Ok(Appended { records, patch_used: index.records().patch(), shards: index.shard_count() })
+        let (patch_used, shards) = (self.index.records().patch(), self.index.shard_count());
+        Ok(Appended { records, patch_used, shards, segment_used: self.segment_used() })
+    }
+
+    /// Length of this writer's own shard; nothing where it has none yet.
+    #[must_use]
+    pub fn segment_used(&self) -> Bytes {
+        Bytes::new(self.own.as_ref().map_or(0, OwnShard::length))
     }
 
     /// The folder as this writer knows it.

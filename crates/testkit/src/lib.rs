@@ -1,6 +1,7 @@
 //! Record builders, oracles, hostile corpora and harnesses for Daybook's tests.
 
 pub mod git;
+pub mod hostile;
 pub mod ledgers;
 pub mod mcp;
 pub mod oracle;

@@ -29,6 +29,9 @@ pub enum AuthorFault {
     /// Not a single secret by its name, or a whole context that holds the token.
     #[error("name one secret, as secrets.NAME; all secrets, or a whole context, at once are not allowed")]
     Whole,
+    /// A parenthesis or a quote without its partner, with which a condition would reach beyond its own place.
+    #[error("a parenthesis or a quote has no partner")]
+    Unbalanced,
 }
 
 impl Text {
@@ -65,6 +68,9 @@ impl Expr {
             return Err(AuthorFault::Unclosed);
         }
         check(inner, secrets)?;
+        if !is_balanced(inner) {
+            return Err(AuthorFault::Unbalanced);
+        }
         Ok(Self::checked(inner))
     }
 }
@@ -140,6 +146,19 @@ fn check(expr: &str, secrets: Secrets) -> Result<(), AuthorFault> {
     Ok(())
 }
 
+fn is_balanced(expr: &str) -> bool {
+    let mut depth = 0_usize;
+    for c in unquoted(expr).chars() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return false,
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    depth == 0 && expr.matches('\'').count().is_multiple_of(2)
+}
+
 fn unquoted(expr: &str) -> String {
     let mut quoted = false;
     expr.chars()
@@ -213,5 +232,9 @@ mod tests {
         assert_eq!(condition("always()").unwrap(), "always()");
         assert!(condition("${{ a }} ${{ b }}").is_err());
         assert!(condition("github.token == 'x'").is_err());
+        assert_eq!(condition("(a || b) && c == ')'").unwrap(), "(a || b) && c == ')'");
+        for text in ["a) || (b", "(a", "a)", "a == 'b"] {
+            assert_eq!(condition(text), Err(AuthorFault::Unbalanced), "{text}");
+        }
     }
 }

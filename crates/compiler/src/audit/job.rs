@@ -52,6 +52,7 @@ pub(crate) fn check(text: &str, workflow: &Value, findings: &mut Findings) {
         bindings::check(id, &role, job, author_detects, findings);
     }
     roles(workflow, findings);
+    runners(workflow, findings);
 }
 
 fn present(workflow: &Value, findings: &mut Findings) {
@@ -168,5 +169,37 @@ fn roles(workflow: &Value, findings: &mut Findings) {
     let found = condition::terms(workflow["jobs"][AGENT]["if"].as_str().unwrap_or_default());
     if is_guarded(|event| has_event(workflow, event), &found) == Some(false) {
         findings.error("roles-missing", AGENT, "anybody can start the agent; its condition must say who may");
+    }
+}
+
+/// Runners that GitHub makes anew for each job.
+const HOSTED: &[&str] = &["ubuntu-", "windows-", "macos-"];
+
+/// The trusted jobs of a run share one runner, so that none of them can be moved to where an author's code runs. In
+/// maintenance the jobs of each ledger do.
+fn runners(workflow: &Value, findings: &mut Findings) {
+    let trusted: Vec<_> = jobs(workflow)
+        .filter_map(|(id, job)| Some((id, role(id).filter(is_trusted)?, job)))
+        .filter(|(_, role, _)| *role != Role::Check)
+        .collect();
+    let ledger = |role: &Role<'_>| match role {
+        Role::Plan(name) | Role::Apply(name) => (*name).to_owned(),
+        _ => String::new(),
+    };
+    for (id, one, job) in &trusted {
+        let first = trusted.iter().find(|(_, other, _)| ledger(other) == ledger(one));
+        if first.is_some_and(|(.., first)| first["runs-on"] != job["runs-on"]) {
+            let message = format!("trusted jobs share one runner; this one runs on {}", job["runs-on"]);
+            findings.error("runner-differs", id, message);
+        }
+    }
+    let Some((.., first)) = trusted.first() else {
+        return;
+    };
+    let agents = &workflow["jobs"][AGENT]["runs-on"];
+    let hosted = agents.as_str().is_some_and(|label| HOSTED.iter().any(|prefix| label.starts_with(prefix)));
+    if !hosted && *agents == first["runs-on"] {
+        let message = "trusted jobs run where the agent ran; that is safe only where each job gets a fresh machine";
+        findings.note("runner-shared", AGENT, message);
     }
 }

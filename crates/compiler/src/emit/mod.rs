@@ -1,5 +1,6 @@
 //! From a checked source to the text of a workflow, proven before it is handed out.
 
+mod agent;
 pub(crate) mod common;
 pub(crate) mod conditions;
 mod jobs;

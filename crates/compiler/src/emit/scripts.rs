@@ -75,6 +75,10 @@ dir=$RUNNER_TEMP/daybook
 prompt=$DAYBOOK_PROMPT_TEXT
 if [ -n "$DAYBOOK_DOLLAR" ]; then prompt=${prompt//"$DAYBOOK_DOLLAR"/'$'}; fi
 printf '%s' "$prompt" > "$dir/prompt.md"
+if [ -n "$DAYBOOK_LEDGERS" ]; then
+  { printf '\n\n'; "$dir/bin/daybook-agent" prompt --format human --config "$dir/config.json" \
+    --baseline "$dir/baseline/baseline.json"; } >> "$dir/prompt.md"
+fi
 {
   printf '{"mcpServers":{'
   if [ -n "$DAYBOOK_LEDGERS" ]; then

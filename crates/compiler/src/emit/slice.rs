@@ -36,6 +36,9 @@ pub(crate) fn slice(config: &Config, part: Part<'_>) -> Result<Text, Problem> {
         if part != Part::Persist {
             members.remove("validation");
         }
+        if part != Part::Agent {
+            members.remove("description");
+        }
     }
     for members in ledgers.iter_mut().filter_map(Value::as_object_mut) {
         if !matches!(part, Part::Plan(_))
@@ -50,6 +53,14 @@ pub(crate) fn slice(config: &Config, part: Part<'_>) -> Result<Text, Problem> {
     if let Some(members) = value.as_object_mut() {
         members.insert("memories".to_owned(), memories.into());
         members.insert("ledgers".to_owned(), ledgers.into());
+    }
+    if !matches!(part, Part::Detect | Part::SafeOutputs { .. } | Part::Persist) {
+        value.as_object_mut().map(|members| members.remove("detection"));
+    }
+    if part != Part::Detect
+        && let Some(findings) = value.pointer_mut("/detection/findings")
+    {
+        *findings = Value::Object(Map::new());
     }
     if let (Part::SafeOutputs { requests_compaction: false }, Some(request)) =
         (part, value.pointer_mut("/safe-outputs/ledger-request-compaction/max"))

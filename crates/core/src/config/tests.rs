@@ -1,16 +1,22 @@
 use super::*;
+use crate::detection::{FindingCode, Verdict};
 
 const FULL: &str = r#"{"version":1,"workflow":"triage",
  "memories":[{"id":"notes","branch":"memory/notes","file-glob":["*.md"],"allowed-extensions":[".md"],
-              "max-file-size":2048,"max-file-count":10,"max-patch-size":4096,"create-orphan":false,
+              "max-file-size":2048,"max-file-count":10,"max-patch-size":4096,"create-orphan":false,"description":"Notes for people",
               "validation":{"script":"process.exit(0)","timeout-seconds":5}}],
  "ledgers":[{"name":"triage","profile":"records","schema":{"type":"object"},"max-shards":8,"max-segment-kb":4,
              "max-record-kb":2,"max-patch-kb":16,"compaction":{"schedule":"weekly","min-segments":4,"max-segments":9}},
             {"name":"side","memory":"notes","read-only":true,"compaction":false}],
- "safe-outputs":{"ledger-mutation":{"max":7},"ledger-request-compaction":{"max":2}}}"#;
+ "safe-outputs":{"ledger-mutation":{"max":7},"ledger-request-compaction":{"max":2}},
+ "detection":{"findings":{"instructions":"threat","bad-line":"clean"},"suspicious":"refuse"}}"#;
 
 fn with_ledger(members: &str) -> String {
     format!(r#"{{"version":1,"workflow":"w","ledgers":[{{"name":"l",{members}}}]}}"#)
+}
+
+fn with_detection(members: &str) -> String {
+    format!(r#"{{"version":1,"workflow":"w","detection":{{{members}}}}}"#)
 }
 
 fn with_memory(members: &str) -> String {
@@ -33,6 +39,11 @@ fn every_member_arrives_and_what_is_printed_reads_back_the_same() {
     assert_eq!(config.memory_of(side).unwrap().id, notes.id);
     assert_eq!(config.ledger_in("notes").unwrap().name, side.name);
     assert_eq!(config.safe_outputs().ledger_mutation_max.get(), 7);
+    let detection = config.detection();
+    assert_eq!(detection.verdict_of(FindingCode::Instructions), Verdict::Threat);
+    assert_eq!(detection.verdict_of(FindingCode::BadLine), Verdict::Clean);
+    assert_eq!(detection.verdict_of(FindingCode::ShardTampered), Verdict::Threat);
+    assert!(detection.refuses_suspicious);
 
     let printed = config.to_bytes().unwrap();
     assert_eq!(Config::parse(&printed).unwrap(), config);
@@ -66,6 +77,11 @@ fn unknown_repeated_and_misspelt_members_are_refused_by_name() {
         (with_memory(r#""branch":"b","max-file-sise":1"#), "max-file-sise"),
         (with_memory(r#""id":"m","branch":"b""#), "id"),
         (r#"{"version":1,"workflow":"w","extra":{}}"#.to_owned(), "extra"),
+        (with_detection(r#""findings":{"bad-lines":"clean"}"#), "bad-line"),
+        (with_detection(r#""findings":{"bad-line":"fine"}"#), "clean, suspicious or threat"),
+        (with_detection(r#""findings":{"bad-line":"clean","bad-line":"threat"}"#), "key"),
+        (with_detection(r#""suspicious":"persist""#), "pass or refuse"),
+        (with_detection(r#""verdict":"clean""#), "verdict"),
         (r#"{"version":1}"#.to_owned(), "workflow"),
         (r#"{"version":1,"workflow":"w"} x"#.to_owned(), "trailing"),
         (with_ledger(r#""schema":{"type":"object","type":"array"}"#), "key"),

@@ -3,6 +3,7 @@
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor, value::MapAccessDeserializer};
 use serde_json::{Map, Value, json};
 
+use super::detection;
 use super::names::NAME_RULE;
 use super::{
     BranchName, Compaction, Config, ConfigFault, LedgerConfig, MAX_CONFIG_BYTES, MemoryConfig, Name, PROFILES,
@@ -21,6 +22,9 @@ const MAX_SEGMENTS: Range = Range { key: "max-segments", default: 128, min: 2, m
 const MUTATIONS: Range = Range { key: "max", default: 1000, min: 0, max: 1000 };
 const REQUESTS: Range = Range { key: "max", default: 1, min: 0, max: 10 };
 
+/// Longest description, in characters.
+const MAX_DESCRIPTION: usize = 512;
+
 /// Most memories, ledgers, patterns or endings in one list.
 const MAX_LIST: usize = 64;
 
@@ -35,6 +39,8 @@ struct Wire {
     ledgers: Vec<WireLedger>,
     #[serde(default)]
     safe_outputs: WireSafeOutputs,
+    #[serde(default)]
+    detection: detection::Wire,
 }
 
 #[derive(serde::Deserialize)]
@@ -48,6 +54,7 @@ struct WireMemory {
     max_file_count: Option<u64>,
     max_patch_size: Option<u64>,
     create_orphan: Option<bool>,
+    description: Option<String>,
     validation: Option<WireValidation>,
 }
 
@@ -137,7 +144,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Config, ConfigFault> {
         return Err(ConfigFault::TooLarge { bytes: text.len(), largest: "not looked at".to_owned() });
     }
     let wire: Wire = serde_json::from_slice(text).map_err(|fault| ConfigFault::Shape(fault.to_string()))?;
-    // A repeated key inside a schema, which the reader above would let pass, has no canonical text.
+    // A repeated key inside a schema or a map, which the reader above would let pass, has no canonical text.
     canonical(text).map_err(|fault| ConfigFault::Shape(fault.to_string()))?;
     if wire.version != 1 {
         return Err(fault("version", &wire.version.to_string(), "1"));
@@ -172,7 +179,7 @@ pub(super) fn parse(text: &[u8]) -> Result<Config, ConfigFault> {
             safe.ledger_request_compaction.max,
         )?),
     };
-    Ok(Config { workflow, memories, ledgers, safe_outputs })
+    Ok(Config { workflow, memories, ledgers, safe_outputs, detection: detection::check(wire.detection)? })
 }
 
 fn add_memory(memories: &mut Vec<MemoryConfig>, memory: MemoryConfig) -> Result<(), ConfigFault> {
@@ -211,12 +218,17 @@ fn memory(raw: WireMemory) -> Result<MemoryConfig, ConfigFault> {
             Ok(Validation { script: wire.script, timeout_seconds })
         })
         .transpose()?;
+    let description = raw.description;
+    if let Some(text) = description.as_ref().filter(|text| text.is_empty() || text.chars().count() > MAX_DESCRIPTION) {
+        return Err(fault(&at("description"), text, "a text of 1 to 512 characters"));
+    }
     let own = format!("memories[{id}]");
     Ok(MemoryConfig {
         max_file_size: Bytes::new(number(&own, MAX_FILE_SIZE, raw.max_file_size)?),
         max_file_count: Count::new(number(&own, MAX_FILE_COUNT, raw.max_file_count)?),
         max_patch_size: Bytes::new(number(&own, MAX_PATCH_SIZE, raw.max_patch_size)?),
         create_orphan: raw.create_orphan.unwrap_or(true),
+        description,
         id,
         branch,
         file_glob,
@@ -317,7 +329,7 @@ fn short_list(member: &str, len: usize) -> Result<(), ConfigFault> {
     if len <= MAX_LIST { Ok(()) } else { Err(fault(member, &format!("{len} entries"), "at most 64 entries")) }
 }
 
-fn fault(member: &str, value: &str, allowed: &str) -> ConfigFault {
+pub(super) fn fault(member: &str, value: &str, allowed: &str) -> ConfigFault {
     let value = value.chars().take(128).collect();
     ConfigFault::Member { member: member.to_owned(), value, allowed: allowed.to_owned() }
 }
@@ -334,6 +346,7 @@ pub(super) fn print(config: &Config) -> Result<Vec<u8>, ConfigFault> {
             "ledger-mutation": { "max": config.safe_outputs.ledger_mutation_max.get() },
             "ledger-request-compaction": { "max": config.safe_outputs.ledger_request_compaction_max.get() },
         },
+        "detection": detection::print(&config.detection),
     });
     let text = canonical(document.to_string().as_bytes()).map_err(|fault| ConfigFault::Shape(fault.to_string()))?;
     if text.len() > MAX_CONFIG_BYTES {
@@ -353,6 +366,9 @@ fn print_memory(memory: &MemoryConfig) -> Value {
     set("max-file-count", memory.max_file_count.get().into());
     set("max-patch-size", memory.max_patch_size.get().into());
     set("create-orphan", memory.create_orphan.into());
+    if let Some(description) = &memory.description {
+        set("description", description.as_str().into());
+    }
     if let Some(validation) = &memory.validation {
         set("validation", json!({ "script": validation.script, "timeout-seconds": validation.timeout_seconds }));
     }

@@ -80,15 +80,26 @@ pub fn section(config: &Config, baseline: Option<&Baseline>) -> String {
          - What a tool refuses is not stored. The error names the limit; do not cut data down to get past it.\n",
     );
     for ledger in config.ledgers() {
-        text.push_str(&about(ledger, config.ledgers().len() > 1, baseline));
+        text.push_str(&about(ledger, config, baseline));
     }
     text
 }
 
-fn about(ledger: &LedgerConfig, several: bool, baseline: Option<&Baseline>) -> String {
+/// What the author says of a ledger: the description in its schema, else that of its memory.
+fn purpose(ledger: &LedgerConfig, config: &Config) -> Option<String> {
+    let of_schema = ledger.schema.as_ref().and_then(|schema| schema["description"].as_str());
+    let of_memory = config.memory_of(ledger).and_then(|memory| memory.description.as_deref());
+    of_schema.or(of_memory).map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+fn about(ledger: &LedgerConfig, config: &Config, baseline: Option<&Baseline>) -> String {
+    let several = config.ledgers().len() > 1;
     let name = &ledger.name;
     let mut text = format!("\n### Ledger `{name}`\n\n");
     // Writing into a string does not fail.
+    if let Some(purpose) = purpose(ledger, config) {
+        let _ = writeln!(text, "{purpose}\n");
+    }
     if several {
         let _ = writeln!(text, "- Give `\"ledger\": \"{name}\"` with each call.");
     }

@@ -96,7 +96,7 @@ fn a_file_that_cannot_be_written_or_a_folder_that_is_none_is_told() {
 
 #[test]
 fn the_prompt_says_what_each_ledger_is_and_holds_and_allows() {
-    let schema = json!({"type": "object", "title": "a `tick` ${{ secrets.X }}"});
+    let schema = json!({"type": "object", "title": "a `tick` ${{ secrets.X }}", "description": "What triage\ndecided"});
     let place = Place::new(&json!([
         {"name": "first", "max-record-kb": 8, "max-patch-kb": 64, "schema": schema},
         {"name": "second", "read-only": true},
@@ -110,7 +110,14 @@ fn the_prompt_says_what_each_ledger_is_and_holds_and_allows() {
     let text = String::from_utf8(output.stdout).unwrap();
     let (about_first, about_second) =
         text.split_once("### Ledger `first`").unwrap().1.split_once("### Ledger `second`").unwrap();
-    for expected in ["at most 8 KiB", "at most 64 KiB", "held 1 record", "\"ledger\": \"first\"", "JSON Schema"] {
+    for expected in [
+        "at most 8 KiB",
+        "at most 64 KiB",
+        "held 1 record",
+        "\nWhat triage decided\n",
+        "\"ledger\": \"first\"",
+        "JSON Schema",
+    ] {
         assert!(about_first.contains(expected), "{expected}: {about_first}");
     }
     assert!(!about_first.contains("`tick`"), "a schema stays inside its quotes");

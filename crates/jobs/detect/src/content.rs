@@ -5,9 +5,8 @@
 
 use std::sync::LazyLock;
 
+use daybook_core::detection::FindingCode as Code;
 use regex::{RegexSet, RegexSetBuilder};
-
-use crate::finding::Code;
 
 /// Phrases by which stored text tries to give orders, matched without regard to case and to how words are spaced.
 const INSTRUCTIONS: [&str; 12] = [

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use daybook_core::Digest;
 use daybook_core::baseline::MemoryBaseline;
 use daybook_core::config::Config;
+use daybook_core::detection::FindingCode as Code;
 use daybook_core::event::{EVENT_TYPE, MutationEvent};
 
-use crate::finding::{Code, Findings, Place};
+use crate::finding::{Findings, Place};
 use crate::memory::Memory;
 
 /// A well-formed event and the line on which it stands, counted from 1.

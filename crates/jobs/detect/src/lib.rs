@@ -15,12 +15,13 @@ use std::path::{Path, PathBuf};
 
 use daybook_core::baseline::{self, Baseline};
 use daybook_core::config::Config;
+use daybook_core::detection::{Detection, FindingCode as Code, Verdict};
 use daybook_core::rules::WriteRules;
 use daybook_runner::{CommonArgs, ConfigArgs, Exit, Report, Severity, outputs, parse_args, summary};
 use serde_json::{Value, json};
 
 use examined::Examined;
-pub use finding::{Code, Finding, Findings, Place, Verdict};
+pub use finding::{Finding, Findings, Place};
 use memory::Memory;
 
 /// Most bytes of the log or the safe outputs that are examined.
@@ -77,8 +78,9 @@ fn detect(args: &Args) -> Report {
         Ok(findings) => findings,
         Err((exit, code, message)) => return refuse(exit, code, &message),
     };
-    let mut report = tell(&findings, &examined);
-    if let Err(error) = hand_on(args, &findings, &examined) {
+    let detection = config.detection();
+    let mut report = tell(&findings, detection, &examined);
+    if let Err(error) = hand_on(args, &findings, detection, &examined) {
         return refuse(Exit::Io, "not-handed-on", &format!("the findings cannot be written: {}", error.kind()));
     }
     report.wrote("findings.json and findings.sarif");
@@ -120,8 +122,8 @@ fn examine(args: &Args, config: &Config, baseline: &Baseline, examined: &mut Exa
     Ok(findings)
 }
 
-fn tell(findings: &Findings, examined: &Examined) -> Report {
-    let verdict = findings.verdict();
+fn tell(findings: &Findings, detection: &Detection, examined: &Examined) -> Report {
+    let verdict = findings.verdict(detection);
     let exit = if verdict == Verdict::Threat { Exit::Refused } else { Exit::Ok };
     let mut report = Report::named(verdict.name(), exit);
     report.read(format!("{} files", examined.iter().count())).decided(format!("the verdict {}", verdict.name()));
@@ -132,7 +134,8 @@ fn tell(findings: &Findings, examined: &Examined) -> Report {
         report.count(code.name(), count);
     }
     for finding in findings.listed() {
-        let severity = if finding.code.verdict() == Verdict::Threat { Severity::Error } else { Severity::Warning };
+        let severity =
+            if detection.verdict_of(finding.code) == Verdict::Threat { Severity::Error } else { Severity::Warning };
         report.diagnose(severity, finding.code.name(), finding.code.sentence(), place(&finding.place));
     }
     report
@@ -149,8 +152,8 @@ fn place(place: &Place) -> Value {
     members.into()
 }
 
-fn hand_on(args: &Args, findings: &Findings, examined: &Examined) -> std::io::Result<()> {
-    let verdict = findings.verdict().name();
+fn hand_on(args: &Args, findings: &Findings, detection: &Detection, examined: &Examined) -> std::io::Result<()> {
+    let verdict = findings.verdict(detection).name();
     std::fs::create_dir_all(&args.out)?;
     let write = |name: &str, value: &Value| std::fs::write(Path::new(&args.out).join(name), format!("{value:#}\n"));
     let listed: Vec<Value> = findings
@@ -159,28 +162,33 @@ fn hand_on(args: &Args, findings: &Findings, examined: &Examined) -> std::io::Re
         .map(|finding| {
             let mut entry = place(&finding.place);
             entry["code"] = finding.code.name().into();
-            entry["verdict"] = finding.code.verdict().name().into();
+            entry["verdict"] = detection.verdict_of(finding.code).name().into();
             entry
         })
         .collect();
     let counts: Value = findings.counts().map(|(code, count)| (code.name().to_owned(), json!(count))).collect();
     write("findings.json", &json!({"version": 1, "verdict": verdict, "counts": counts, "findings": listed}))?;
-    write("findings.sarif", &sarif::document(findings))?;
-    summary::append(&table(findings))?;
+    write("findings.sarif", &sarif::document(findings, detection))?;
+    summary::append(&table(findings, detection))?;
     outputs::set("verdict", verdict)?;
     outputs::set("expect", &examined.expectations())?;
     Ok(())
 }
 
 /// The step summary: one row for each kind of finding.
-fn table(findings: &Findings) -> String {
-    let mut text = format!("### Detection: {}\n\n", findings.verdict().name());
+fn table(findings: &Findings, detection: &Detection) -> String {
+    let mut text = format!("### Detection: {}\n\n", findings.verdict(detection).name());
     if findings.counts().next().is_none() {
         return text + "Nothing was found.\n";
     }
     text.push_str("| finding | | verdict | count |\n|---|---|---|---|\n");
     for (code, count) in findings.counts() {
-        text.push_str(&format!("| `{}` | {} | {} | {count} |\n", code.name(), code.sentence(), code.verdict().name()));
+        text.push_str(&format!(
+            "| `{}` | {} | {} | {count} |\n",
+            code.name(),
+            code.sentence(),
+            detection.verdict_of(code).name()
+        ));
     }
     text
 }

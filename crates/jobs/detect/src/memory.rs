@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::io::Read;
 
 use daybook_core::baseline::MemoryBaseline;
+use daybook_core::detection::FindingCode as Code;
 use daybook_core::limits::READ_SHARD_BYTES;
 use daybook_core::path::LedgerPart;
 use daybook_core::rules::WriteRules;
@@ -12,7 +13,7 @@ use daybook_core::{Digest, MemoryPath, Record};
 use daybook_store::staged::{self, Bounds};
 
 use crate::content::examine;
-use crate::finding::{Code, Findings, Place};
+use crate::finding::{Findings, Place};
 
 /// What a tar holds that was not restored.
 #[derive(Debug, Default)]

@@ -2,20 +2,22 @@
 
 use serde_json::{Value, json};
 
-use crate::finding::{Code, Finding, Findings, Verdict};
+use daybook_core::detection::{Detection, FindingCode as Code, Verdict};
+
+use crate::finding::{Finding, Findings};
 
 /// The document.
-pub(crate) fn document(findings: &Findings) -> Value {
+pub(crate) fn document(findings: &Findings, detection: &Detection) -> Value {
     let rules: Vec<Value> = Code::all()
         .map(|code| {
             json!({
                 "id": code.name(),
                 "shortDescription": {"text": code.sentence()},
-                "defaultConfiguration": {"level": level(code)},
+                "defaultConfiguration": {"level": level(detection.verdict_of(code))},
             })
         })
         .collect();
-    let results: Vec<Value> = findings.listed().iter().map(result).collect();
+    let results: Vec<Value> = findings.listed().iter().map(|finding| result(finding, detection)).collect();
     json!({
         "version": "2.1.0",
         "runs": [{
@@ -25,7 +27,7 @@ pub(crate) fn document(findings: &Findings) -> Value {
     })
 }
 
-fn result(finding: &Finding) -> Value {
+fn result(finding: &Finding, detection: &Detection) -> Value {
     let place = &finding.place;
     let artifact = match &place.memory {
         Some(memory) => format!("{memory}.tar"),
@@ -40,14 +42,14 @@ fn result(finding: &Finding) -> Value {
     }
     json!({
         "ruleId": finding.code.name(),
-        "level": level(finding.code),
+        "level": level(detection.verdict_of(finding.code)),
         "message": {"text": finding.code.sentence()},
         "locations": [location],
     })
 }
 
-fn level(code: Code) -> &'static str {
-    match code.verdict() {
+fn level(verdict: Verdict) -> &'static str {
+    match verdict {
         Verdict::Threat => "error",
         Verdict::Suspicious => "warning",
         Verdict::Clean => "note",

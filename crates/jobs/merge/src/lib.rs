@@ -17,8 +17,8 @@ use daybook_core::baseline::{self, Baseline};
 use daybook_core::config::Config;
 use daybook_runner::{CommonArgs, ConfigArgs, Exit, Report, parse_args, without_panic_texts};
 
-pub use log::{Log, MAX_LOG_BYTES};
-pub use select::{Claim, MAX_ENTRIES, Selection, select};
+pub use log::{Dropped, Log, MAX_LOG_BYTES};
+pub use select::{Claim, Selection, select};
 
 /// Largest safe-output file that is rewritten, in bytes.
 pub const MAX_SAFE_OUTPUT_BYTES: u64 = 64 * 1024 * 1024;
@@ -66,11 +66,12 @@ fn merge(args: &Args) -> Report {
         }
     };
     let baseline = load_baseline(args, &mut report);
-    let log = load_log(args, &config, &mut report);
+    let (log, cut) = load_log(args, &config, &mut report);
     let staged = pack::all(args, &config, &baseline, &log, &mut report);
-    let selection = select(&log, |claim| staged.confirms(claim));
+    let selection = select(&log, config.safe_outputs().ledger_mutation_max, |claim| staged.confirms(claim));
+    tell_dropped(log.dropped(), selection.over_bound, cut, &mut report);
     report
-        .count("log-lines-dropped", log.dropped())
+        .count("log-lines-dropped", log.dropped().total())
         .count("log-duplicates", selection.duplicates)
         .count("log-over-bound", selection.over_bound)
         .count("entries-merged", selection.claims.len() as u64)
@@ -87,22 +88,41 @@ fn load_baseline(args: &Args, report: &mut Report) -> Baseline {
     })
 }
 
-fn load_log(args: &Args, config: &Config, report: &mut Report) -> Log {
+/// The entries, and whether the log was longer than what counts of it.
+fn load_log(args: &Args, config: &Config, report: &mut Report) -> (Log, bool) {
     match files::read(&args.transaction_log, MAX_LOG_BYTES) {
         Ok(read) => {
-            if read.more {
-                report.warning("log-too-long", "the transaction log is over its bound; its leading part counts");
-            }
             let log = Log::parse(&read.bytes, config);
             report.read(format!("{} entries of the transaction log", log.claims().len()));
-            log
+            (log, read.more)
         }
         Err(fault) => {
             let message = format!("the transaction log is {}; no append is reported", fault.text());
             report.warning(fault.code("log"), &message);
-            Log::default()
+            (Log::default(), false)
         }
     }
+}
+
+/// One warning for everything of the log that is not merged.
+fn tell_dropped(dropped: Dropped, over_bound: u64, cut: bool, report: &mut Report) {
+    let reasons = [
+        (dropped.not_utf8, "not UTF-8"),
+        (dropped.not_an_event, "no event of an append"),
+        (dropped.unknown_ledger, "about no ledger of this workflow"),
+        (over_bound, "over the bound of entries"),
+    ];
+    let mut told: Vec<String> =
+        reasons.iter().filter(|(count, _)| *count > 0).map(|(count, reason)| format!("{count} {reason}")).collect();
+    if cut {
+        told.push(format!("all that lies behind the first {MAX_LOG_BYTES} bytes"));
+    }
+    if told.is_empty() {
+        return;
+    }
+    let message =
+        format!("{} lines of the transaction log were dropped: {}", dropped.total() + over_bound, told.join(", "));
+    report.warning(if cut { "log-too-long" } else { "log-lines-dropped" }, &message);
 }
 
 fn merge_into_safe_outputs(args: &Args, selection: &Selection, report: &mut Report) {

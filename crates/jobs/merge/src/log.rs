@@ -19,7 +19,26 @@ pub struct Claim {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Log {
     claims: Vec<Claim>,
-    dropped: u64,
+    dropped: Dropped,
+}
+
+/// Lines that were no entries, by reason.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Dropped {
+    /// Not UTF-8.
+    pub not_utf8: u64,
+    /// No event in the required syntax.
+    pub not_an_event: u64,
+    /// About a ledger that the workflow does not have.
+    pub unknown_ledger: u64,
+}
+
+impl Dropped {
+    /// All of them.
+    #[must_use]
+    pub const fn total(&self) -> u64 {
+        self.not_utf8 + self.not_an_event + self.unknown_ledger
+    }
 }
 
 impl Log {
@@ -33,13 +52,13 @@ impl Log {
             if line.is_empty() {
                 continue;
             }
-            let claim = MutationEvent::parse(line).ok().and_then(|event| {
-                let ledger = event.ledger_of(config)?.name.to_string();
-                Some(Claim { ledger, event })
-            });
-            match claim {
-                Some(claim) => log.claims.push(claim),
-                None => log.dropped += 1,
+            match MutationEvent::parse(line) {
+                Ok(event) => match event.ledger_of(config).map(|ledger| ledger.name.to_string()) {
+                    Some(ledger) => log.claims.push(Claim { ledger, event }),
+                    None => log.dropped.unknown_ledger += 1,
+                },
+                Err(_) if std::str::from_utf8(line).is_err() => log.dropped.not_utf8 += 1,
+                Err(_) => log.dropped.not_an_event += 1,
             }
         }
         log
@@ -51,9 +70,9 @@ impl Log {
         &self.claims
     }
 
-    /// How many lines were no entries.
+    /// What was no entry.
     #[must_use]
-    pub fn dropped(&self) -> u64 {
+    pub const fn dropped(&self) -> Dropped {
         self.dropped
     }
 }

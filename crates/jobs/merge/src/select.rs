@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
+use daybook_core::limits::Count;
+
 pub use crate::log::Claim;
 use crate::log::Log;
-
-/// Most entries that one run reports (FORMATS §5).
-pub const MAX_ENTRIES: usize = 1000;
 
 /// The chosen claims, in the order of the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,10 +20,10 @@ pub struct Selection {
     pub over_bound: u64,
 }
 
-/// Chooses one claim for each record, the confirmed one if there is one, and at most [`MAX_ENTRIES`] of them, confirmed
-/// ones before others, so that a thousand forged lines displace no true one.
+/// Chooses one claim for each record, the confirmed one if there is one, and at most `max` of them (FORMATS §5),
+/// confirmed ones before others, so that a thousand forged lines displace no true one.
 #[must_use]
-pub fn select(log: &Log, confirms: impl Fn(&Claim) -> bool) -> Selection {
+pub fn select(log: &Log, max: Count, confirms: impl Fn(&Claim) -> bool) -> Selection {
     let mut selection = Selection::default();
     let mut chosen: Vec<(&Claim, bool)> = Vec::new();
     let mut places = HashMap::new();
@@ -47,8 +46,8 @@ pub fn select(log: &Log, confirms: impl Fn(&Claim) -> bool) -> Selection {
         }
     }
     let all_confirmed = chosen.iter().filter(|(_, confirmed)| *confirmed).count();
-    let mut room_for_others = MAX_ENTRIES.saturating_sub(all_confirmed);
-    let mut room = MAX_ENTRIES;
+    let mut room = usize::try_from(max.get()).unwrap_or(usize::MAX);
+    let mut room_for_others = room.saturating_sub(all_confirmed);
     for (claim, confirmed) in chosen {
         let fits = if confirmed { room > 0 } else { room_for_others > 0 };
         if !fits {

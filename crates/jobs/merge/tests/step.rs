@@ -4,12 +4,15 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use daybook_core::baseline::{Baseline, FileBaseline, MemoryBaseline};
 use daybook_core::event::MutationEvent;
 use daybook_core::record::Draft;
 use daybook_core::{Digest, Limits, MemoryPath, Record, RecordId, json};
 use daybook_store::staged::{Bounds, read};
+use daybook_testkit::hostile;
+use daybook_testkit::random::Random;
 use serde_json::Value;
 
 const SHARD: &str = "ledger/shards/00000000-0000-4000-8000-000000000001.jsonl";
@@ -38,7 +41,17 @@ impl Run {
 
     /// Runs the step as its own process with an empty environment; it always ends with 0.
     fn merge(&self) -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_daybook-merge"))
+        let output = hostile::bounded(&self.command(), 600, Duration::from_secs(60));
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{text}");
+        let shown = format!("{text}{}", String::from_utf8_lossy(&output.stderr));
+        assert!(!shown.contains(self.folder.path().to_str().unwrap()), "a path is shown: {shown}");
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-merge"));
+        command
             .env_clear()
             .arg("--config")
             .arg(self.path("config.json"))
@@ -52,18 +65,12 @@ impl Run {
             .arg(self.path("outputs.jsonl"))
             .arg("--out")
             .arg(self.path("out"))
-            .args(["--format", "json"])
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        assert_eq!(output.status.code(), Some(0), "{text}");
-        let shown = format!("{text}{}", String::from_utf8_lossy(&output.stderr));
-        assert!(!shown.contains(self.folder.path().to_str().unwrap()), "a path is shown: {shown}");
-        serde_json::from_str(&text).unwrap()
+            .args(["--format", "json"]);
+        command
     }
 
     fn outputs(&self) -> String {
-        fs::read_to_string(self.path("outputs.jsonl")).unwrap()
+        String::from_utf8_lossy(&fs::read(self.path("outputs.jsonl")).unwrap()).into_owned()
     }
 
     fn packed(&self) -> (bool, Vec<(String, Vec<u8>)>) {
@@ -157,6 +164,7 @@ fn a_thousand_forged_lines_first_displace_no_true_one() {
     fs::write(run.path("log.jsonl"), log).unwrap();
 
     let document = run.merge();
+    assert_eq!(codes(&document), ["log-lines-dropped"]);
     assert_eq!(document["counts"]["entries-merged"], 1000);
     assert_eq!(document["counts"]["entries-staged"], 3);
     assert_eq!(document["counts"]["log-duplicates"], 1);
@@ -194,7 +202,8 @@ fn whatever_stands_in_place_of_the_log_the_rest_goes_on() {
         ("folder", "log-not-regular"),
         ("link", "log-not-regular"),
         ("pipe", "log-not-regular"),
-        ("noise", ""),
+        ("noise", "log-lines-dropped"),
+        ("blank", "log-too-long"),
         ("long", "log-too-long"),
     ] {
         let records = [record(1)];
@@ -207,6 +216,7 @@ fn whatever_stands_in_place_of_the_log_the_rest_goes_on() {
             "link" => symlink(run.path("elsewhere"), &log).unwrap(),
             "pipe" => rustix::fs::mkfifoat(rustix::fs::CWD, &log, rustix::fs::Mode::RUSR).unwrap(),
             "noise" => fs::write(&log, b"\xff\xfe\n{\"type\":\n[]\n").unwrap(),
+            "blank" => fs::write(&log, vec![b'\n'; 64 << 20]).unwrap(),
             "long" => {
                 let padding = format!("{{\"x\":\"{}\"}}\n", "y".repeat(1000)).repeat(5000);
                 fs::write(&log, format!("{}{padding}{}", event(&records[0]), event(&record(2)))).unwrap();
@@ -214,8 +224,11 @@ fn whatever_stands_in_place_of_the_log_the_rest_goes_on() {
             _ => {}
         }
         let document = run.merge();
-        let expected: Vec<&str> = Some(code).filter(|code| !code.is_empty()).into_iter().collect();
-        assert_eq!(codes(&document), expected, "{attack}");
+        assert_eq!(codes(&document), [code], "{attack}");
+        if attack == "noise" {
+            let message = document["diagnostics"][0]["message"].as_str().unwrap();
+            assert!(message.starts_with("3 lines") && message.contains("1 not UTF-8, 2 no event"), "{message}");
+        }
         let merged = if attack == "long" { event(&records[0]) } else { String::new() };
         assert_eq!(run.outputs(), format!("{{\"type\":\"noop\"}}\n{merged}"), "{attack}");
         assert_eq!(run.packed().1[0].1, lines(&records), "{attack}: the memory is packed all the same");
@@ -236,6 +249,7 @@ fn whatever_stands_in_place_of_the_safe_outputs_the_job_goes_on() {
         ("link", "safe-outputs-not-regular", false),
         ("pipe", "safe-outputs-not-regular", false),
         ("long", "safe-outputs-too-long", false),
+        ("blank", "", true),
         ("bytes", "safe-outputs-not-utf8", true),
     ] {
         let records = [record(1)];
@@ -248,12 +262,14 @@ fn whatever_stands_in_place_of_the_safe_outputs_the_job_goes_on() {
             "link" => symlink(run.path("victim"), &outputs).unwrap(),
             "pipe" => rustix::fs::mkfifoat(rustix::fs::CWD, &outputs, rustix::fs::Mode::RUSR).unwrap(),
             "long" => fs::File::create(&outputs).unwrap().set_len(daybook_merge::MAX_SAFE_OUTPUT_BYTES + 1).unwrap(),
+            "blank" => fs::write(&outputs, vec![b'\n'; 32 << 20]).unwrap(),
             "bytes" => fs::write(&outputs, b"\xff\xfe").unwrap(),
             _ => {}
         }
         let before = fs::symlink_metadata(&outputs).map(|metadata| metadata.ino()).ok();
         let document = run.merge();
-        assert_eq!(codes(&document), [code], "{attack}");
+        let expected: Vec<&str> = Some(code).filter(|code| !code.is_empty()).into_iter().collect();
+        assert_eq!(codes(&document), expected, "{attack}");
         assert_eq!(fs::read_to_string(run.path("victim")).unwrap(), "untouched");
         if written {
             let text = fs::read(&outputs).unwrap();
@@ -309,4 +325,35 @@ fn a_missing_memory_or_configuration_is_a_warning() {
 fn wrong_arguments_are_a_mistake_of_the_workflow() {
     let output = Command::new(env!("CARGO_BIN_EXE_daybook-merge")).env_clear().arg("--nonsense").output().unwrap();
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// §5.2: the step never fails, whatever the agent left.
+#[test]
+fn random_damage_is_a_warning_in_bounded_time_and_memory() {
+    let records = [record(1), record(2), record(3)];
+    let run = Run::with(&records);
+    fs::write(run.path("outputs.jsonl"), "{\"type\":\"noop\"}\n").unwrap();
+    let files = [
+        "log.jsonl",
+        "outputs.jsonl",
+        "baseline.json",
+        "memory/triage/ledger/shards/00000000-0000-4000-8000-000000000001.jsonl",
+    ];
+    let good: Vec<Vec<u8>> = files.iter().map(|file| fs::read(run.path(file)).unwrap()).collect();
+    let mut random = Random::new(12);
+    for _ in 0..150 {
+        for (file, bytes) in files.iter().zip(&good) {
+            let damaged = if random.below(2) == 0 { hostile::mutated(&mut random, bytes) } else { bytes.clone() };
+            fs::write(run.path(file), damaged).unwrap();
+        }
+        let document = run.merge();
+        assert_eq!(document["outcome"], "ok");
+        for line in run.outputs().lines().filter(|line| line.starts_with("{\"ledger\":")) {
+            assert!(MutationEvent::parse(line.as_bytes()).is_ok(), "{line}");
+        }
+    }
+    for (file, bytes) in files.iter().zip(&good) {
+        fs::write(run.path(file), bytes).unwrap();
+    }
+    assert_eq!(run.merge()["counts"]["entries-staged"], 3);
 }

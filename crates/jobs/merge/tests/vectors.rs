@@ -35,10 +35,10 @@ fn merge() {
     for case in &cases {
         let name = case["name"].as_str().unwrap();
         let log = Log::parse(&log_of(case, &template), &config());
-        let selection = select(&log, |_| false);
+        let selection = select(&log, config().safe_outputs().ledger_mutation_max, |_| false);
         let entries: Vec<Value> =
             selection.claims.iter().map(|claim| serde_json::from_str(&claim.event.to_line()).unwrap()).collect();
-        let ours = format!("{} entries, {} dropped", entries.len(), log.dropped() + selection.over_bound);
+        let ours = format!("{} entries, {} dropped", entries.len(), log.dropped().total() + selection.over_bound);
 
         let expected = &case["expected"];
         let count = expected["count"].as_u64().unwrap_or_else(|| expected["entries"].as_array().unwrap().len() as u64);

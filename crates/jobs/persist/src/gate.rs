@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use daybook_branch::Oid;
 use daybook_core::baseline::{self, Baseline, MemoryBaseline};
 use daybook_core::config::Config;
+use daybook_core::detection::{Detection, Verdict};
 use daybook_core::{Digest, Hasher};
 use daybook_runner::{Report, plain};
 
@@ -32,7 +33,7 @@ pub(crate) struct Gate {
 impl Gate {
     /// Checks the verdict, the baseline and the bases. No staged memory is opened yet.
     pub(crate) fn open(args: &Args, config: &Config, report: &mut Report) -> Result<Self, Stop> {
-        check_verdict(args.verdict.as_deref().unwrap_or_default(), report)?;
+        check_verdict(args.verdict.as_deref().unwrap_or_default(), config.detection(), report)?;
         let expected = expectations(&args.expect)?;
         let bases = bases(&args.base)?;
         let baseline = read_baseline(&args.baseline, &expected)?;
@@ -87,18 +88,24 @@ impl Gate {
 }
 
 /// DESIGN §3: not having run is not having passed.
-fn check_verdict(verdict: &str, report: &mut Report) -> Result<(), Stop> {
-    match verdict {
-        "clean" => Ok(()),
-        "suspicious" => {
+fn check_verdict(verdict: &str, detection: &Detection, report: &mut Report) -> Result<(), Stop> {
+    match Verdict::from_name(verdict) {
+        Some(Verdict::Clean) => Ok(()),
+        Some(Verdict::Suspicious) if detection.refuses_suspicious => Err(Stop::refused(
+            "verdict-suspicious",
+            "detection calls this run suspicious, and the workflow refuses such",
+        )),
+        Some(Verdict::Suspicious) => {
             report.warning("verdict-suspicious", "detection calls this run suspicious; what is sound is kept");
             Ok(())
         }
-        "threat" => Err(Stop::refused("verdict-threat", "detection calls this run a threat")),
-        "" => Err(Stop::refused("verdict-missing", "there is no verdict; detection has to run first")),
-        other => {
-            let message =
-                format!("{} is no verdict; allowed are clean, suspicious and threat", plain(other, MAX_SHOWN));
+        Some(Verdict::Threat) => Err(Stop::refused("verdict-threat", "detection calls this run a threat")),
+        None if verdict.is_empty() => {
+            Err(Stop::refused("verdict-missing", "there is no verdict; detection has to run first"))
+        }
+        None => {
+            let shown = plain(verdict, MAX_SHOWN);
+            let message = format!("{shown} is no verdict; allowed are clean, suspicious and threat");
             Err(Stop::refused("verdict-unknown", message))
         }
     }

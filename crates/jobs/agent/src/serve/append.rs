@@ -116,14 +116,14 @@ impl ServedLedger {
         let event = |record| MutationEvent::for_record(Some(&name), record, &timestamp);
         let events: Vec<MutationEvent> = appended.records.iter().map(event).collect();
         let recorded = log.record(&events);
-        let answer = self.acknowledge(&appended, new.batch, recorded)?;
+        let answer = self.acknowledge(&appended, new.batch, recorded, log.left())?;
         if let Some(key) = new.key {
             self.keys().0.insert(key, (content, answer.clone()));
         }
         Ok(answer)
     }
 
-    fn acknowledge(&self, appended: &Appended, batch: bool, recorded: bool) -> Result<Value, Failure> {
+    fn acknowledge(&self, appended: &Appended, batch: bool, recorded: bool, events: u64) -> Result<Value, Failure> {
         let limits = &self.config().limits;
         let mut answer = match appended.records.as_slice() {
             records if batch => json!({"records": records.iter().map(show).collect::<Vec<_>>()}),
@@ -134,6 +134,8 @@ impl ServedLedger {
         answer["remaining"] = json!({
             "run_bytes": limits.max_patch().get().saturating_sub(appended.patch_used.get()),
             "shards": limits.max_shards().get().saturating_sub(appended.shards.get()),
+            "segment_bytes": limits.max_segment().get().saturating_sub(appended.segment_used.get()),
+            "events": events,
         });
         Ok(answer)
     }

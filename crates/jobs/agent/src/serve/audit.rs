@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 use daybook_core::event::MutationEvent;
+use daybook_core::limits::Count;
 use rustix::fs::{FileType, Mode, OFlags, fstat};
 
 /// A log that is opened with the first event. Its failure never fails an append.
@@ -13,17 +14,26 @@ pub(super) struct TransactionLog {
     path: PathBuf,
     file: Option<File>,
     complained: bool,
+    /// Events that the run may still record before merging drops some.
+    left: u64,
 }
 
 impl TransactionLog {
-    pub(super) const fn new(path: PathBuf) -> Self {
-        Self { path, file: None, complained: false }
+    /// A log for at most `bound` events a run.
+    pub(super) const fn new(path: PathBuf, bound: Count) -> Self {
+        Self { path, file: None, complained: false, left: bound.get() }
+    }
+
+    /// How many more events of this process arrive where runs are reviewed.
+    pub(super) const fn left(&self) -> u64 {
+        self.left
     }
 
     /// Writes events and synchronises the log. Returns whether they are on disk; a failure is told once on standard
     /// error.
     pub(super) fn record(&mut self, events: &[MutationEvent]) -> bool {
         let recorded = self.try_record(events).is_some();
+        self.left = self.left.saturating_sub(events.len() as u64);
         if !recorded {
             // A log that failed once may hold half a line: the next event starts on a fresh one.
             self.file = None;

@@ -76,7 +76,10 @@ fn start(args: &ServeArgs) -> Result<Handler, StartFault> {
     if ledgers.is_empty() {
         return Err(("the configuration has no ledger", Exit::Usage));
     }
-    Ok(Handler::new(ledgers, TransactionLog::new(args.transaction_log.clone())))
+    Ok(Handler::new(
+        ledgers,
+        TransactionLog::new(args.transaction_log.clone(), config.safe_outputs().ledger_mutation_max),
+    ))
 }
 
 fn serve_on_stdio(handler: Handler) -> Exit {

@@ -15,12 +15,12 @@ const MAX_HEADS_SHOWN: usize = line::MAX_PARENTS;
 impl ServedLedger {
     /// The whole status.
     pub(super) fn status(&mut self) -> Result<Value, Failure> {
-        let (ledger, shards, patch) = match self.reader()? {
+        let (ledger, shards, patch, segment) = match self.reader()? {
             Some(writer) => {
-                let index = writer.index();
-                (Some(index.ledger()), index.shard_count().get(), index.records().patch().get())
+                let (index, segment) = (writer.index(), writer.segment_used().get());
+                (Some(index.ledger()), index.shard_count().get(), index.records().patch().get(), segment)
             }
-            None => (None, 0, 0),
+            None => (None, 0, 0, 0),
         };
         let compaction = self.compaction()?;
         let config = self.config();
@@ -45,7 +45,7 @@ impl ServedLedger {
                 "shards": used(shards, limits.max_shards().get()),
                 "run_bytes": used(patch, limits.max_patch().get()),
                 "record_bytes": {"limit": limits.max_record().get()},
-                "segment_bytes": {"limit": limits.max_segment().get()},
+                "segment_bytes": used(segment, limits.max_segment().get()),
             },
             "compaction": compaction,
             "schema": config.schema,

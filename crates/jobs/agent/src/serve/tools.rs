@@ -74,7 +74,12 @@ pub(super) fn tools(ledgers: &[&str]) -> Vec<Tool> {
                     "timestamp": {"type": "string"},
                     "records": {"type": "array", "items": {"type": "object"}},
                     "audit": {"type": "object", "properties": {"recorded": {"type": "boolean"}}},
-                    "remaining": {"type": "object", "description": "Bytes that this run may still append, and shards before the ledger is full."},
+                    "remaining": {
+                        "type": "object",
+                        "description": "What is left: bytes that this run may append (run_bytes), bytes in the current shard (segment_bytes), shards before the ledger is full (shards), and audit events that a reviewer of this run will see (events).",
+                        "required": ["run_bytes", "segment_bytes", "shards", "events"],
+                        "additionalProperties": {"type": "integer"},
+                    },
                     "replayed": {"type": "boolean", "description": "The answer of an earlier call with this key."},
                 },
             }),

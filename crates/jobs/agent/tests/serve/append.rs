@@ -124,8 +124,19 @@ fn the_status_tells_what_is_left_and_when_compaction_was() {
     let mut client = Client::start(fixture.command());
     let status = client.call("ledger_status", &json!({})).unwrap();
     assert_eq!(status["limits"]["shards"], json!({"used": 0, "limit": 3, "left": 3}));
+    assert_eq!(status["limits"]["segment_bytes"], json!({"used": 0, "limit": 102_400, "left": 102_400}));
     assert_eq!(status["compaction"]["overdue"], true);
     assert_eq!(status["compaction"]["last"], Value::Null);
+    let plain = Fixture::new();
+    let mut other = Client::start(plain.command());
+    let first = other.call("ledger_append", &json!({"type": "note", "payload": 1})).unwrap();
+    let second = other.call("ledger_append", &json!({"type": "note", "payload": 1})).unwrap();
+    let left = |answer: &Value, budget: &str| answer["remaining"][budget].as_u64().unwrap();
+    assert_eq!((left(&first, "events"), left(&second, "events")), (999, 998));
+    assert_eq!(left(&first, "shards"), left(&second, "shards"), "one segment takes both");
+    let used = other.call("ledger_status", &json!({})).unwrap()["limits"]["segment_bytes"]["used"].as_u64().unwrap();
+    assert_eq!(used + left(&second, "segment_bytes"), 102_400);
+    assert!(left(&first, "segment_bytes") > left(&second, "segment_bytes"));
     for left in [2, 1, 0] {
         let batch = json!({"records": [{"type": "note", "payload": left}]});
         assert_eq!(client.call("ledger_append", &batch).unwrap()["remaining"]["shards"], left);

@@ -84,7 +84,7 @@ fn a_forged_parent_takes_its_children_with_it() {
 
 #[test]
 fn no_verdict_or_a_bad_one_keeps_everything_out() {
-    let (world, root, mut run) = good();
+    let (mut world, root, mut run) = good();
     run.stage(2, &[record(2, &[root.sha()])]);
     for (verdict, code) in
         [(None, "verdict-missing"), (Some("threat"), "verdict-threat"), (Some("CLEAN"), "verdict-unknown")]
@@ -95,6 +95,11 @@ fn no_verdict_or_a_bad_one_keeps_everything_out() {
         assert_eq!(world.bare.head(BRANCH), before);
     }
     run.verdict = Some("suspicious");
+    world.detection = r#"{"suspicious":"refuse"}"#.to_owned();
+    let before = world.bare.head(BRANCH);
+    world.persist(&run).assert(3, &["verdict-suspicious"]);
+    assert_eq!(world.bare.head(BRANCH), before);
+    world.detection = "{}".to_owned();
     world.persist(&run).assert(0, &["verdict-suspicious"]);
     assert_eq!(world.ledger().len(), 2);
 }

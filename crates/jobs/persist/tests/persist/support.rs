@@ -19,6 +19,8 @@ pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) bare: BareRepository,
     pub(crate) ledger: String,
+    /// How the workflow weighs findings.
+    pub(crate) detection: String,
 }
 
 /// What one run hands to the job. The fields are what an attacker, or a mistake, may change.
@@ -47,7 +49,7 @@ impl World {
     pub(crate) fn new(format: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bare = BareRepository::create(&folder.path().join("remote.git"), format);
-        Self { folder, bare, ledger: r#"{"name":"triage"}"#.to_owned() }
+        Self { folder, bare, ledger: r#"{"name":"triage"}"#.to_owned(), detection: "{}".to_owned() }
     }
 
     /// With members added to the ledger's configuration.
@@ -96,8 +98,11 @@ impl World {
             fs::write(&path, content).unwrap();
             path
         };
-        let config =
-            file("config.json", format!(r#"{{"version":1,"workflow":"t","ledgers":[{}]}}"#, self.ledger).as_bytes());
+        let config = file(
+            "config.json",
+            format!(r#"{{"version":1,"workflow":"t","ledgers":[{}],"detection":{}}}"#, self.ledger, self.detection)
+                .as_bytes(),
+        );
         let baseline = file("baseline.json", &run.baseline);
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-persist"));
         command.arg("--config").arg(config).arg("--baseline").arg(baseline).arg("--staged").arg(&place);
