@@ -13,6 +13,7 @@ use daybook_runner::{Exit, plain};
 
 use crate::backoff::Backoff;
 use crate::gate::Gate;
+use crate::graph::mermaid;
 use crate::head::{Head, Scans};
 use crate::refusals::Refusals;
 use crate::select::{Packing, heads_after, pack, select};
@@ -48,6 +49,7 @@ pub(crate) struct Landing {
     pub(crate) shards: u64,
     pub(crate) max_shards: u64,
     pub(crate) findings: u64,
+    pub(crate) graph: Option<String>,
     pub(crate) commit: Option<Oid>,
     pub(crate) attempts: u32,
     pub(crate) stop: Option<Stop>,
@@ -251,6 +253,7 @@ impl Landing {
         self.shards = head.shard_count() + self.segments;
         self.max_shards = max_shards;
         self.findings = head.findings();
+        self.graph = mermaid(&packing.kept);
     }
 
     /// A decision that was not carried out leaves the branch as it was seen.
@@ -258,6 +261,7 @@ impl Landing {
         self.shards -= self.segments;
         self.accepted = 0;
         self.segments = 0;
+        self.graph = None;
         self.heads_after.clone_from(&self.heads_before);
     }
 }

@@ -7,6 +7,7 @@
 mod args;
 mod backoff;
 mod gate;
+mod graph;
 mod head;
 mod land;
 mod refusals;
@@ -39,14 +40,15 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 
 fn all(args: &Args) -> Exit {
     let mut report = Report::new(Exit::Ok);
-    match persist(args, &mut report) {
-        Ok(landings) => tell::all(&mut report, &landings),
-        Err(stop) => {
-            report.set_exit(stop.exit).error(stop.code, &stop.message).decided("nothing was persisted");
-            stop.log();
-        }
+    let landings = persist(args, &mut report).unwrap_or_else(|stop| {
+        report.set_exit(stop.exit).error(stop.code, &stop.message).decided("nothing was persisted");
+        stop.log();
+        Vec::new()
+    });
+    if !landings.is_empty() {
+        tell::all(&mut report, &landings);
     }
-    if summary::append(&tell::markdown(&report)).is_err() {
+    if summary::append(&tell::markdown(&report, &landings)).is_err() {
         report.warning("summary-unwritable", "the step summary cannot be written");
     }
     report.emit(&args.common)

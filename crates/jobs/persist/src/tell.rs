@@ -4,6 +4,7 @@ use daybook_core::Digest;
 use daybook_runner::{Exit, Report, Severity, neutralise};
 use serde_json::{Map, Value, json};
 
+use crate::graph::short;
 use crate::land::Landing;
 
 /// Codes that say something was met, and not that something new was lost.
@@ -14,6 +15,9 @@ const NEARLY_FULL: u64 = 80;
 
 /// Most heads that a report lists.
 const MAX_HEADS: usize = 64;
+
+/// Most heads that the summary shows.
+const MAX_HEADS_SHOWN: usize = 8;
 
 /// Longest message in the summary, in characters.
 const MAX_LINE: usize = 1500;
@@ -134,7 +138,7 @@ fn member(landing: &Landing) -> Value {
 }
 
 /// The report as Markdown. Everything in it is text of ours, or neutralised.
-pub(crate) fn markdown(report: &Report) -> String {
+pub(crate) fn markdown(report: &Report, landings: &[Landing]) -> String {
     let document = report.to_json();
     let text = |value: &Value| neutralise(value.as_str().unwrap_or_default(), MAX_LINE);
     let mut page = format!("### Daybook persist: {}\n\n", text(&document["outcome"]));
@@ -148,5 +152,31 @@ pub(crate) fn markdown(report: &Report) -> String {
         page.push_str(&format!("- {severity} **{code}**: {}\n", text(&diagnostic["message"])));
     }
     page.push('\n');
+    page.extend(landings.iter().filter_map(|landing| ledger_section(landing)));
     page
+}
+
+/// What is in the ledger now that was not there before.
+fn ledger_section(landing: &Landing) -> Option<String> {
+    let ledger = landing.ledger.as_ref()?;
+    let heads = |heads: &[Digest]| match heads {
+        [] => "none".to_owned(),
+        _ => {
+            let more = heads.len().saturating_sub(MAX_HEADS_SHOWN);
+            let shown = heads.iter().take(MAX_HEADS_SHOWN).map(|head| format!("`{}`", short(head)));
+            let shown = shown.collect::<Vec<_>>().join(" ");
+            if more == 0 { shown } else { format!("{shown} and {more} more") }
+        }
+    };
+    let refused: Vec<String> = landing.refusals.iter().map(|(code, count, _)| format!("{count} `{code}`")).collect();
+    let rows = [
+        ("accepted", landing.accepted.to_string()),
+        ("not kept", if refused.is_empty() { "none".to_owned() } else { refused.join(", ") }),
+        ("heads before", heads(&landing.heads_before)),
+        ("heads after", heads(&landing.heads_after)),
+        ("shards used", format!("{} of {}", landing.shards, landing.max_shards)),
+    ];
+    let rows: Vec<String> = rows.iter().map(|(name, value)| format!("| {name} | {value} |\n")).collect();
+    let graph = landing.graph.as_ref().map(|graph| format!("\n{graph}")).unwrap_or_default();
+    Some(format!("#### Ledger {ledger}\n\n| | |\n|---|---|\n{}{graph}\n", rows.concat()))
 }

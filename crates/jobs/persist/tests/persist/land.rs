@@ -23,12 +23,19 @@ fn new_records_land_in_shards_of_our_own_and_a_second_time_nothing_happens() {
         assert_eq!(told["commit"].as_str(), world.bare.head(BRANCH).as_deref());
         assert_eq!(told["heads_after"][0], second.sha().to_string());
         assert_eq!((&told["shards"], &told["max_shards"]), (&1.into(), &1024.into()));
+        for shown in
+            ["#### Ledger triage", "| accepted | 2 |", "| heads before | none |", "| shards used | 1 of 1024 |"]
+        {
+            assert!(outcome.summary.contains(shown), "{shown}: {}", outcome.summary);
+        }
+        assert!(outcome.summary.contains("```mermaid\ngraph LR\n") && outcome.summary.contains("n0 --> n1"));
 
         // The same job once more: everything is there.
         let head = world.bare.head(BRANCH);
         let again = world.persist(&run);
         again.assert(0, &[]);
         assert_eq!((again.count("accepted"), again.count("commits")), (0, 0));
+        assert!(!again.summary.contains("mermaid"));
         assert_eq!(world.bare.head(BRANCH), head);
 
         // A next run on top of it.

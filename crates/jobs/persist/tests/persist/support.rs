@@ -39,10 +39,17 @@ pub(crate) struct Run {
     pub(crate) exchange: Option<Vec<u8>>,
 }
 
+/// The job under way, and the folder that is its home and its place for temporary files.
+pub(crate) struct Job {
+    pub(crate) child: Child,
+    pub(crate) place: PathBuf,
+}
+
 pub(crate) struct Outcome {
     pub(crate) code: i32,
     pub(crate) report: Value,
     pub(crate) stderr: String,
+    pub(crate) summary: String,
 }
 
 impl World {
@@ -91,7 +98,7 @@ impl World {
     }
 
     /// Starts the job in a folder of its own.
-    pub(crate) fn start(&self, run: &Run) -> Child {
+    pub(crate) fn start(&self, run: &Run) -> Job {
         let place = tempfile::tempdir_in(self.folder.path()).unwrap().keep();
         let file = |name: &str, content: &[u8]| -> PathBuf {
             let path = place.join(name);
@@ -123,8 +130,10 @@ impl World {
             command.args(["--verdict", verdict]);
         }
         command.args(&run.options).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &place);
+        command.env("TMPDIR", &place);
         command.env("GITHUB_STEP_SUMMARY", place.join("summary.md")).envs(run.environment.iter().cloned());
-        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        Job { child, place }
     }
 
     pub(crate) fn persist(&self, run: &Run) -> Outcome {
@@ -146,11 +155,12 @@ impl World {
     }
 }
 
-pub(crate) fn finish(child: Child) -> Outcome {
-    let output = child.wait_with_output().unwrap();
+pub(crate) fn finish(job: Job) -> Outcome {
+    let output = job.child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-    Outcome { code: output.status.code().unwrap(), report, stderr }
+    let summary = fs::read_to_string(job.place.join("summary.md")).unwrap_or_default();
+    Outcome { code: output.status.code().unwrap(), report, stderr, summary }
 }
 
 impl Outcome {
