@@ -179,8 +179,16 @@ impl Snapshot {
     /// # Errors
     /// As [`Snapshot::content`].
     pub fn read(&self, path: &str, max: u64) -> Result<Option<Vec<u8>>, ReadFault> {
-        let Some(head) = self.head else { return Ok(None) };
-        let tree = self.repository.find_commit(head.raw())?.tree()?;
+        self.head.map_or(Ok(None), |head| self.read_at(head, path, max))
+    }
+
+    /// As [`Snapshot::read`], in the tree of another commit that is here: the head, or one that
+    /// [`Snapshot::is_ancestor`] has reached.
+    ///
+    /// # Errors
+    /// As [`Snapshot::content`].
+    pub fn read_at(&self, commit: Oid, path: &str, max: u64) -> Result<Option<Vec<u8>>, ReadFault> {
+        let tree = self.repository.find_commit(commit.raw())?.tree()?;
         let entry = match tree.get_path(Path::new(path)) {
             Ok(entry) => entry,
             Err(error) if error.code() == git2::ErrorCode::NotFound => return Ok(None),

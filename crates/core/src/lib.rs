@@ -28,6 +28,7 @@ pub mod limits;
 pub mod line;
 pub mod name;
 pub mod path;
+pub mod policy;
 pub mod query;
 pub mod record;
 pub mod rules;

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::json::canonical;
 use crate::limits::{Bytes, Configured, Count, Limits, Range};
+use crate::policy::patterns;
 
 pub(super) const DEFAULT_EXTENSIONS: [&str; 5] = [".json", ".jsonl", ".txt", ".md", ".csv"];
 pub(super) const MAX_FILE_SIZE: Range = Range { key: "max-file-size", default: 102_400, min: 1, max: 104_857_600 };
@@ -201,7 +202,9 @@ fn memory(raw: WireMemory) -> Result<MemoryConfig, ConfigFault> {
     let file_glob = raw.file_glob.unwrap_or_default();
     short_list(&at("file-glob"), file_glob.len())?;
     for pattern in &file_glob {
-        if let Some(rule) = glob_rule(pattern, &branch) {
+        let rule = glob_rule(pattern, &branch)
+            .or_else(|| patterns(std::slice::from_ref(pattern)).err().map(|_| "a pattern such as \"notes/*.md\""));
+        if let Some(rule) = rule {
             return Err(fault(&at("file-glob"), pattern, rule));
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use daybook_branch::{Entry, Oid, Snapshot, TreeBounds};
 use daybook_core::diagnostic::Detail;
-use daybook_core::limits::READ_SHARD_BYTES;
+use daybook_core::limits::{Count, READ_SHARD_BYTES};
 use daybook_core::shard::ShardScan;
 use daybook_core::{Digest, Ledger, Limits, MemoryPath, ShardId};
 use uuid::Uuid;
@@ -20,16 +20,25 @@ pub(crate) struct Head {
     ledger: Ledger,
     ids: HashSet<Uuid>,
     shards: BTreeMap<ShardId, Entry>,
+    files: BTreeMap<MemoryPath, Entry>,
 }
 
 impl Head {
-    /// Reads the ledger from the tree of a snapshot.
-    pub(crate) fn read(snapshot: &Snapshot, limits: &Limits, scans: &mut Scans) -> Result<Self, Stop> {
-        let named = snapshot.entries(TreeBounds::default())?.into_iter().filter_map(|entry| {
-            let shard = MemoryPath::parse_bytes(&entry.path).ok()?.shard()?;
-            Some((shard, entry))
-        });
-        let shards: BTreeMap<ShardId, Entry> = named.collect();
+    /// Reads the tree of a snapshot; its ledger only where `limits` are given.
+    pub(crate) fn read(snapshot: &Snapshot, limits: Option<&Limits>, scans: &mut Scans) -> Result<Self, Stop> {
+        let (mut shards, mut files) = (BTreeMap::new(), BTreeMap::new());
+        for entry in snapshot.entries(TreeBounds::default())? {
+            let Ok(path) = MemoryPath::parse_bytes(&entry.path) else { continue };
+            if let Some(shard) = path.shard() {
+                shards.insert(shard, entry);
+            } else if !path.is_ledger() {
+                files.insert(path, entry);
+            }
+        }
+        let Some(limits) = limits else {
+            let ledger = Ledger::builder(Count::new(0)).finish();
+            return Ok(Self { ledger, ids: HashSet::new(), shards, files });
+        };
         let bound = usize::try_from(limits.max_shards().get()).unwrap_or(usize::MAX);
         let mut builder = Ledger::builder(limits.max_shards());
         for (shard, entry) in shards.iter().take(bound) {
@@ -50,7 +59,7 @@ impl Head {
         }
         let ledger = builder.finish();
         let ids = ledger.order().map(|entry| entry.id().uuid()).collect();
-        Ok(Self { ledger, ids, shards })
+        Ok(Self { ledger, ids, shards, files })
     }
 
     /// Whether a record is on the branch.
@@ -61,6 +70,11 @@ impl Head {
     /// Whether a record on the branch has this id.
     pub(crate) fn uses(&self, id: Uuid) -> bool {
         self.ids.contains(&id)
+    }
+
+    /// Ordinary files.
+    pub(crate) fn files(&self) -> &BTreeMap<MemoryPath, Entry> {
+        &self.files
     }
 
     /// The heads.

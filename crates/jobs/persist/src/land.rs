@@ -5,13 +5,16 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use daybook_branch::{Oid, Remote, Snapshot};
+use daybook_core::baseline::MemoryBaseline;
 use daybook_core::config::{LedgerConfig, MemoryConfig};
+use daybook_core::policy::{FilePolicy, SetAside};
 use daybook_core::rules::WriteRules;
 use daybook_core::{Digest, MemoryPath};
 use daybook_publish::{Transition, Verdict, landed, publish};
 use daybook_runner::{Exit, plain};
 
 use crate::backoff::Backoff;
+use crate::files::{self, FilePlan, FileReport, Sides};
 use crate::gate::Gate;
 use crate::graph::mermaid;
 use crate::head::{Head, Scans};
@@ -40,7 +43,7 @@ pub(crate) struct Landing {
     pub(crate) ledger: Option<String>,
     pub(crate) missing: bool,
     pub(crate) incomplete: bool,
-    pub(crate) other_files: u64,
+    pub(crate) files: FileReport,
     pub(crate) refusals: Refusals,
     pub(crate) accepted: u64,
     pub(crate) segments: u64,
@@ -86,18 +89,36 @@ pub(crate) fn land(
             return landing;
         }
     };
-    let staged = staged::read(tar, baseline, rules.as_ref());
-    landing.incomplete = !staged.complete;
-    landing.other_files = staged.other_files;
-    landing.refusals = staged.refusals.clone();
-    if let Some(ledger) = ledger {
-        let base = gate.base(memory.id.as_str());
-        let mut attempts =
-            Attempts { run, memory, ledger, base, staged: &staged, snapshot: None, scans: Scans::new(), pending: None };
-        landing.stop = attempts.until_landed(&mut landing).err();
-        if landing.commit.is_none() && landing.stop.is_some() {
-            landing.nothing_written();
+    let policy = match FilePolicy::of(memory) {
+        Ok(policy) => policy,
+        Err(fault) => {
+            landing.stop = Some(Stop::usage("file-glob-unusable", fault.to_string()));
+            return landing;
         }
+    };
+    let staged = staged::read(tar, baseline, rules.as_ref(), policy.max_file_size());
+    landing.incomplete = !staged.complete;
+    landing.refusals = staged.refusals.clone();
+    if ledger.is_none() && staged.files.is_empty() && staged.deleted.is_empty() {
+        landing.files = staged.oversized_report();
+        return landing;
+    }
+    let base = gate.base(memory.id.as_str());
+    let mut attempts = Attempts {
+        run,
+        memory,
+        ledger,
+        base,
+        baseline,
+        policy: &policy,
+        staged: &staged,
+        snapshot: None,
+        scans: Scans::new(),
+        pending: None,
+    };
+    landing.stop = attempts.until_landed(&mut landing).err();
+    if landing.commit.is_none() && landing.stop.is_some() {
+        landing.nothing_written();
     }
     landing
 }
@@ -105,8 +126,10 @@ pub(crate) fn land(
 struct Attempts<'a> {
     run: &'a Run<'a>,
     memory: &'a MemoryConfig,
-    ledger: &'a LedgerConfig,
+    ledger: Option<&'a LedgerConfig>,
     base: Option<Oid>,
+    baseline: &'a MemoryBaseline,
+    policy: &'a FilePolicy,
     staged: &'a StagedMemory,
     snapshot: Option<Snapshot>,
     scans: Scans,
@@ -114,7 +137,7 @@ struct Attempts<'a> {
     pending: Option<Oid>,
 }
 
-impl Attempts<'_> {
+impl<'a> Attempts<'a> {
     fn until_landed(&mut self, landing: &mut Landing) -> Result<(), Stop> {
         let mut backoff = Backoff::new();
         let mut faults = 0;
@@ -161,31 +184,49 @@ impl Attempts<'_> {
             self.pending = None;
         }
         self.check_base(&snapshot)?;
-        let limits = &self.ledger.limits;
-        let head = Head::read(&snapshot, limits, &mut self.scans)?;
+        let head = Head::read(&snapshot, self.ledger.map(|ledger| &ledger.limits), &mut self.scans)?;
+        let packing = match self.ledger {
+            Some(ledger) => self.pack(&snapshot, &head, ledger, landing)?,
+            None => Packing::default(),
+        };
+        let sides = Sides { snapshot: &snapshot, base: self.base, baseline: self.baseline, head: head.files() };
+        let mut files = files::decide(&self.staged.files, &self.staged.deleted, &sides, self.policy, &self.run.id)?;
+        for path in &self.staged.oversized {
+            files.report.set_aside(SetAside::FileSize, path);
+        }
+        landing.files = std::mem::take(&mut files.report);
+        self.push(snapshot, &packing, files, landing)
+    }
+
+    /// The records that land, in shards of our own making.
+    fn pack(
+        &self,
+        snapshot: &Snapshot,
+        head: &Head,
+        ledger: &LedgerConfig,
+        landing: &mut Landing,
+    ) -> Result<Packing<'a>, Stop> {
         let mut refusals = self.staged.refusals.clone();
         let mut records = Vec::new();
         for shard in &self.staged.shards {
             // Somebody else's shard of that name came in since: byte for byte it is theirs, otherwise a forgery.
             if !head.names(shard.id) {
                 records.extend(&shard.records);
-            } else if !head.holds(&snapshot, shard.id, shard.sha256)? {
+            } else if !head.holds(snapshot, shard.id, shard.sha256)? {
                 refusals.add("shard-tampered");
             }
         }
-        let selection = select(&head, records.into_iter());
+        let selection = select(head, records.into_iter());
         refusals.append(&selection.refusals);
-        if self.ledger.read_only {
+        let packing = if ledger.read_only {
             selection.records.iter().for_each(|record| refusals.add_record("read-only", record.id()));
-        }
-        let packing = if self.ledger.read_only {
-            Packing { kept: Vec::new(), segments: Vec::new(), refusals: Refusals::default() }
+            Packing::default()
         } else {
-            pack(&head, &selection, limits)?
+            pack(head, &selection, &ledger.limits)?
         };
         refusals.append(&packing.refusals);
-        landing.note(&head, &packing, refusals, limits.max_shards().get());
-        self.push(snapshot, &packing, landing)
+        landing.note(head, &packing, refusals, ledger.limits.max_shards().get());
+        Ok(packing)
     }
 
     /// DESIGN §3: what the run started from has to be part of the branch still.
@@ -198,8 +239,14 @@ impl Attempts<'_> {
         Err(Stop::refused("base-not-ancestor", message))
     }
 
-    fn push(&mut self, snapshot: Snapshot, packing: &Packing<'_>, landing: &mut Landing) -> Result<Attempt, Stop> {
-        if packing.kept.is_empty() {
+    fn push(
+        &mut self,
+        snapshot: Snapshot,
+        packing: &Packing<'_>,
+        files: FilePlan,
+        landing: &mut Landing,
+    ) -> Result<Attempt, Stop> {
+        if packing.kept.is_empty() && files.puts.is_empty() && files.deletes.is_empty() {
             return Ok(Attempt::Over);
         }
         if snapshot.head().is_none() && !self.memory.create_orphan {
@@ -211,6 +258,12 @@ impl Attempts<'_> {
             let path = MemoryPath::parse(&segment.id().path())
                 .map_err(|fault| Stop::new(Exit::Internal, "shard-path", fault.to_string()))?;
             transition.put(path, segment.bytes().to_vec());
+        }
+        for (path, content) in files.puts {
+            transition.put(path, content);
+        }
+        for path in files.deletes {
+            transition.delete(path);
         }
         let publication = publish(&snapshot, &transition)?;
         match publication.verdict {
@@ -233,11 +286,20 @@ impl Attempts<'_> {
     }
 
     fn message(&self, landing: &Landing) -> String {
-        let name = &self.ledger.name;
-        let mut message = format!("Persist {} records of ledger {name}\n\nRun: {}\n", landing.accepted, self.run.id);
-        message.push_str(&format!("Ledger {name}: {} records in {} shards\n", landing.accepted, landing.segments));
+        let files = landing.files.landed();
+        let records = self.ledger.map(|ledger| format!("{} records of ledger {}", landing.accepted, ledger.name));
+        let parts = [records, (files > 0).then(|| format!("{files} files of memory {}", landing.memory))];
+        let subject = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let mut message = format!("Persist {subject}\n\nRun: {}\n", self.run.id);
+        if let Some(ledger) = self.ledger {
+            let (accepted, segments) = (landing.accepted, landing.segments);
+            message.push_str(&format!("Ledger {}: {accepted} records in {segments} shards\n", ledger.name));
+        }
         for (code, count, _) in landing.refusals.iter() {
             message.push_str(&format!("Not kept: {count} {code}\n"));
+        }
+        for (why, names) in &landing.files.set_aside {
+            message.push_str(&format!("Set aside: {} {}\n", names.count, why.code()));
         }
         message
     }
@@ -262,6 +324,7 @@ impl Landing {
         self.accepted = 0;
         self.segments = 0;
         self.graph = None;
+        self.files = FileReport::default();
         self.heads_after.clone_from(&self.heads_before);
     }
 }

@@ -6,15 +6,18 @@
 
 mod args;
 mod backoff;
+mod files;
 mod gate;
 mod graph;
 mod head;
 mod land;
+mod merge;
 mod refusals;
 mod select;
 mod staged;
 mod stop;
 mod tell;
+mod tell_files;
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};

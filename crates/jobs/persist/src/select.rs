@@ -86,7 +86,7 @@ fn arrange<'a>(head: &Head, new: &mut BTreeMap<Digest, &'a Record>) -> Vec<&'a R
 }
 
 /// What one commit writes.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Packing<'a> {
     pub(crate) kept: Vec<&'a Record>,
     pub(crate) segments: Vec<Segment>,

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::graph::short;
 use crate::land::Landing;
+use crate::tell_files;
 
 /// Codes that say something was met, and not that something new was lost.
 const NOTES: &[&str] = &["truncated-record", "duplicate-record"];
@@ -36,7 +37,8 @@ pub(crate) fn all(report: &mut Report, landings: &[Landing]) {
         .count("refused", sum(refused))
         .count("commits", sum(|landing| u64::from(landing.commit.is_some())))
         .count("attempts", sum(|landing| u64::from(landing.attempts)))
-        .count("files-not-persisted", sum(|landing| landing.other_files))
+        .count("files-persisted", sum(|landing| landing.files.landed()))
+        .count("files-set-aside", sum(|landing| landing.files.left_out()))
         .member("ledgers", landings.iter().filter(|landing| landing.ledger.is_some()).map(member).collect::<Vec<_>>())
         .set_exit(exit(landings));
 }
@@ -47,7 +49,7 @@ fn exit(landings: &[Landing]) -> Exit {
     match stopped {
         Some(_) if landings.iter().any(|landing| landing.commit.is_some()) => Exit::Partial,
         Some(stop) => stop.exit,
-        None if landings.iter().any(|landing| refused(landing) > 0) => Exit::Partial,
+        None if landings.iter().any(|landing| refused(landing) + landing.files.left_out() > 0) => Exit::Partial,
         None => Exit::Ok,
     }
 }
@@ -67,10 +69,6 @@ fn one(report: &mut Report, landing: &Landing) {
         let message = format!("the staged memory {memory} is not complete; nothing is taken as deleted");
         report.note("staged-incomplete", &message);
     }
-    if landing.other_files > 0 {
-        let message = format!("{} new or changed files of memory {memory} are not persisted yet", landing.other_files);
-        report.diagnose(Severity::Note, "files-not-persisted", &message, json!({"memory": memory}));
-    }
     for (code, count, ids) in landing.refusals.iter() {
         let severity = if NOTES.contains(&code) { Severity::Note } else { Severity::Warning };
         let message = format!("{count} in memory {memory} not kept: {code}{}", advice(code));
@@ -82,7 +80,15 @@ fn one(report: &mut Report, landing: &Landing) {
         report.decided(format!("nothing of memory {memory} was persisted"));
         return;
     }
-    let Some(ledger) = &landing.ledger else { return };
+    tell_files::all(report, landing);
+    let Some(ledger) = &landing.ledger else {
+        let tries = attempts(landing);
+        match &landing.commit {
+            Some(commit) => report.wrote(format!("to branch {branch} as commit {commit}, after {tries}")),
+            None => report.decided(format!("memory {memory} has nothing new to keep")),
+        };
+        return;
+    };
     report.read(format!("branch {branch}: {} heads", landing.heads_before.len()));
     if landing.findings > 0 {
         let message = format!("the ledger on branch {branch} has {} findings of its own", landing.findings);
@@ -93,7 +99,7 @@ fn one(report: &mut Report, landing: &Landing) {
             format!("ledger {ledger} uses {} of {} shards; it needs compaction", landing.shards, landing.max_shards);
         report.warning("shards-nearly-full", &message);
     }
-    let tries = if landing.attempts == 1 { "1 attempt".to_owned() } else { format!("{} attempts", landing.attempts) };
+    let tries = attempts(landing);
     match &landing.commit {
         Some(commit) => {
             report.decided(format!("{} records of ledger {ledger} are new and sound", landing.accepted));
@@ -104,6 +110,10 @@ fn one(report: &mut Report, landing: &Landing) {
             report.decided(format!("ledger {ledger} has nothing new to keep ({tries})"));
         }
     }
+}
+
+fn attempts(landing: &Landing) -> String {
+    if landing.attempts == 1 { "1 attempt".to_owned() } else { format!("{} attempts", landing.attempts) }
 }
 
 fn advice(code: &str) -> &'static str {
@@ -152,7 +162,8 @@ pub(crate) fn markdown(report: &Report, landings: &[Landing]) -> String {
         page.push_str(&format!("- {severity} **{code}**: {}\n", text(&diagnostic["message"])));
     }
     page.push('\n');
-    page.extend(landings.iter().filter_map(|landing| ledger_section(landing)));
+    page.extend(landings.iter().filter_map(ledger_section));
+    page.extend(landings.iter().filter_map(tell_files::section));
     page
 }
 

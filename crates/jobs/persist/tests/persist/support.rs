@@ -19,6 +19,8 @@ pub(crate) struct World {
     pub(crate) folder: tempfile::TempDir,
     pub(crate) bare: BareRepository,
     pub(crate) ledger: String,
+    /// Members of the memory's configuration besides its id and branch, each with a comma before it.
+    pub(crate) memory: String,
     /// How the workflow weighs findings.
     pub(crate) detection: String,
 }
@@ -29,14 +31,19 @@ pub(crate) struct Run {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     pub(crate) baseline: Vec<u8>,
     pub(crate) base: String,
+    pub(crate) id: &'static str,
     pub(crate) verdict: Option<&'static str>,
     pub(crate) options: Vec<String>,
     pub(crate) staged: bool,
+    /// Whether the tar says of every file what became of it.
+    pub(crate) complete: bool,
     /// Another way to the same repository.
     pub(crate) remote: Option<String>,
     pub(crate) environment: Vec<(String, String)>,
     /// Changes the bytes of the tar after its digest was taken.
     pub(crate) exchange: Option<Vec<u8>>,
+    /// A tar in place of one made from the files.
+    pub(crate) raw_tar: Option<Vec<u8>>,
 }
 
 /// The job under way, and the folder that is its home and its place for temporary files.
@@ -56,12 +63,25 @@ impl World {
     pub(crate) fn new(format: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let bare = BareRepository::create(&folder.path().join("remote.git"), format);
-        Self { folder, bare, ledger: r#"{"name":"triage"}"#.to_owned(), detection: "{}".to_owned() }
+        Self {
+            folder,
+            bare,
+            ledger: r#"{"name":"triage","memory":"triage"}"#.to_owned(),
+            memory: String::new(),
+            detection: "{}".to_owned(),
+        }
     }
 
     /// With members added to the ledger's configuration.
     pub(crate) fn configured(mut self, members: &str) -> Self {
-        self.ledger = format!(r#"{{"name":"triage",{members}}}"#);
+        self.ledger = format!(r#"{{"name":"triage","memory":"triage",{members}}}"#);
+        self
+    }
+
+    /// With members of the memory's configuration, and without a ledger.
+    pub(crate) fn of_files(mut self, members: &str) -> Self {
+        self.memory = format!(",{members}");
+        self.ledger = String::new();
         self
     }
 
@@ -88,12 +108,15 @@ impl World {
             files: contents,
             baseline: Baseline::new(vec![memory]).to_bytes(),
             base,
+            id: "run-1",
             verdict: Some("clean"),
             options: Vec::new(),
             staged: true,
+            complete: true,
             remote: None,
             environment: Vec::new(),
             exchange: None,
+            raw_tar: None,
         }
     }
 
@@ -107,14 +130,17 @@ impl World {
         };
         let config = file(
             "config.json",
-            format!(r#"{{"version":1,"workflow":"t","ledgers":[{}],"detection":{}}}"#, self.ledger, self.detection)
+            format!(
+                r#"{{"version":1,"workflow":"t","memories":[{{"id":"triage","branch":"{BRANCH}"{}}}],"ledgers":[{}],"detection":{}}}"#,
+                self.memory, self.ledger, self.detection
+            )
                 .as_bytes(),
         );
         let baseline = file("baseline.json", &run.baseline);
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-persist"));
         command.arg("--config").arg(config).arg("--baseline").arg(baseline).arg("--staged").arg(&place);
         let remote = run.remote.clone().unwrap_or_else(|| self.bare.url());
-        command.args(["--remote", &remote, "--run-id", "run-1", "--format", "json"]);
+        command.args(["--remote", &remote, "--run-id", run.id, "--format", "json"]);
         command.arg("--base").arg(format!("triage={}", run.base));
         command.arg("--expect").arg(format!("baseline.json={}", Digest::of(&run.baseline)));
         if run.staged {
@@ -122,7 +148,8 @@ impl World {
             for (path, content) in &run.files {
                 writer.add(&MemoryPath::parse(path).unwrap(), content).unwrap();
             }
-            let (tar, _) = writer.finish(true).unwrap();
+            let (tar, _) = writer.finish(run.complete).unwrap();
+            let tar = run.raw_tar.clone().unwrap_or(tar);
             command.arg("--expect").arg(format!("triage.tar={}", Digest::of(&tar)));
             file("triage.tar", run.exchange.as_ref().unwrap_or(&tar));
         }
