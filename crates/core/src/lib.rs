@@ -35,6 +35,7 @@ pub mod segment;
 pub mod shard;
 pub mod state;
 pub mod timestamp;
+pub mod verdict;
 
 pub use digest::{Digest, Hasher};
 pub use ids::{RecordId, ShardId};
@@ -43,3 +44,4 @@ pub use limits::Limits;
 pub use line::{CheckedLine, LineFault};
 pub use path::{MemoryPath, PathFault};
 pub use record::{Draft, Record, Unrepresentable, WriteFault};
+pub use verdict::Verdict;

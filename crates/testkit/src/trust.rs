@@ -68,7 +68,7 @@ pub const OUTSIDE: [(&str, &[&str]); 6] = [
     ("rusqlite", &["daybook-projection"]),
     (
         "rustix",
-        &["daybook-store", "daybook-merge", "daybook-script", "daybook-agent", "daybook-branch", "daybook-publish"],
+        &["daybook-store", "daybook-runner", "daybook-script", "daybook-agent", "daybook-branch", "daybook-publish"],
     ),
     (
         "tempfile",

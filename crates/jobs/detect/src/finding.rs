@@ -2,34 +2,11 @@
 
 use std::collections::BTreeMap;
 
+pub use daybook_core::Verdict;
 use daybook_core::{Digest, RecordId};
 
 /// Most findings that are listed; the rest is counted.
 pub(crate) const MAX_LISTED: usize = 500;
-
-/// What a run is taken for. The greatest of its findings decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Verdict {
-    /// Nothing was found.
-    #[default]
-    Clean,
-    /// Passes with a warning.
-    Suspicious,
-    /// Never passes.
-    Threat,
-}
-
-impl Verdict {
-    /// The word in outputs and reports.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Clean => "clean",
-            Self::Suspicious => "suspicious",
-            Self::Threat => "threat",
-        }
-    }
-}
 
 /// A kind of finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,9 +9,8 @@ use daybook_core::config::{LedgerConfig, MemoryConfig};
 use daybook_core::rules::WriteRules;
 use daybook_core::{Digest, MemoryPath};
 use daybook_publish::{Transition, Verdict, landed, publish};
-use daybook_runner::{Exit, plain};
+use daybook_runner::{Backoff, Exit, plain};
 
-use crate::backoff::Backoff;
 use crate::gate::Gate;
 use crate::head::{Head, Scans};
 use crate::refusals::Refusals;
@@ -21,6 +20,12 @@ use crate::stop::{Stop, log};
 
 /// How often a remote that fails is asked again before the job gives up.
 const MAX_FAULTS: u32 = 3;
+
+/// Shortest wait between two attempts.
+const SHORTEST_WAIT: Duration = Duration::from_millis(50);
+
+/// Longest wait between two attempts.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// What all memories of a run share.
 #[derive(Debug)]
@@ -114,7 +119,7 @@ struct Attempts<'a> {
 
 impl Attempts<'_> {
     fn until_landed(&mut self, landing: &mut Landing) -> Result<(), Stop> {
-        let mut backoff = Backoff::new();
+        let mut backoff = Backoff::new(SHORTEST_WAIT, LONGEST_WAIT);
         let mut faults = 0;
         loop {
             landing.attempts += 1;
@@ -128,7 +133,7 @@ impl Attempts<'_> {
                 faults += 1;
                 stop.log();
             }
-            let wait = backoff.next();
+            let wait = backoff.next_wait();
             if self.run.begun.elapsed() + wait > self.run.budget {
                 return Err(moved.unwrap_or_else(|| self.out_of_time(landing.attempts)));
             }
