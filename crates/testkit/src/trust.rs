@@ -62,7 +62,7 @@ pub const TABLE: [Row; 7] = [
 pub const PURE: [&str; 4] = ["daybook-core", "daybook-compaction", "daybook-workflow", "daybook-compiler"];
 
 /// Foreign crates that touch the outside: each with the crates of this workspace that may name it.
-pub const OUTSIDE: [(&str, &[&str]); 6] = [
+pub const OUTSIDE: [(&str, &[&str]); 7] = [
     ("git2", &["daybook-branch", "daybook-publish"]),
     ("rmcp", &["daybook-agent", "daybook"]),
     ("rusqlite", &["daybook-projection"]),
@@ -83,6 +83,7 @@ pub const OUTSIDE: [(&str, &[&str]); 6] = [
         ],
     ),
     ("tokio", &["daybook-agent", "daybook"]),
+    ("ureq", &["daybook-safe-outputs"]),
 ];
 
 /// The crate that only tests link; it may name anything.
