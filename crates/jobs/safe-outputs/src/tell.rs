@@ -91,7 +91,7 @@ pub(crate) fn report(report: &mut Report, found: &Ingested, delivery: &Delivery)
         let message = format!("{} held more than an audit event has, which was dropped", lines(found.reduced));
         report.note("event-reduced", &message);
     }
-    report.wrote(format!("{} outputs of other types, for the author's jobs", found.passed_on()));
+    report.wrote(format!("outputs for the author's jobs: {}", found.passed_on()));
     if !delivery.printed.is_empty() {
         for request in &delivery.printed {
             report.decided(format!("would send {request}"));
