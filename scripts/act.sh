@@ -2,9 +2,9 @@
 # Runs the compiled workflow of workflows/triage.md several times, with act: scripts/act.sh BIN_DIR
 #
 # BIN_DIR holds the job binaries and daybook. What is real: the compiled jobs, their conditions, outputs and digests, the
-# binaries, git, a bare repository as the remote. What stands in: the engine is a script of MCP calls in place of a model,
-# the artifact actions copy files, GitHub's server is a folder, and jobs whose binary is not in BIN_DIR are played by
-# stand-ins that say so. The two jobs that act on GitHub's API are left out.
+# binaries, the author's job that comments, git, a bare repository as the remote. What stands in: the engine is a script of
+# MCP calls and outputs in place of a model, the artifact actions copy files, GitHub's server is a folder, and its API a
+# local HTTP server that records what it is asked.
 set -euo pipefail
 
 repository=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +14,8 @@ for tool in python3 node git tar sha256sum curl; do
 done
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+api=
+trap 'if [ -n "$api" ]; then kill "$api"; fi; rm -rf "$work"' EXIT
 export HOME=$work/home XDG_CACHE_HOME=$work/cache
 mkdir -p "$HOME" "$XDG_CACHE_HOME" "$work/artifacts"
 git config --global user.name harness
@@ -28,16 +29,22 @@ server=$work/server
 release=$server/example/daybook/releases/download/v0.1.0
 mkdir -p "$release" "$work/bin"
 for job in agent merge detect safe-outputs persist; do
-    if [ -x "$binaries/daybook-$job" ]; then
-        cp "$binaries/daybook-$job" "$work/bin/"
-    else
-        echo "STAND-IN: there is no daybook-$job yet; a script plays it, and it proves nothing"
-        cp "$repository/scripts/act/stand-in-$job" "$work/bin/daybook-$job"
-    fi
+    cp "$binaries/daybook-$job" "$work/bin/"
 done
 tar -czf "$release/daybook-linux-x64.tar.gz" -C "$work/bin" .
 digest=$(sha256sum "$release/daybook-linux-x64.tar.gz" | cut -d ' ' -f 1)
 git init --quiet --bare "$server/example/project"
+
+# The API.
+requests=$work/requests.jsonl
+touch "$requests"
+python3 "$repository/scripts/act/api.py" "$work/port" "$requests" &
+api=$!
+for _ in $(seq 100); do
+    if [ -f "$work/port" ]; then break; fi
+    sleep 0.1
+done
+api_url=http://127.0.0.1:$(cat "$work/port")
 
 # The project: the sample workflow with a scripted engine, compiled here.
 project=$work/project
@@ -62,7 +69,7 @@ for action in upload download; do
     pin=$(grep --only-matching --max-count=1 "actions/$action-artifact@[0-9a-f]*" "$project/.github/workflows/triage.lock.yml")
     locals+=(--local-repository "file://$server/$pin=$repository/scripts/act/$action-artifact")
 done
-echo '{"action": "opened", "issue": {"number": 7, "title": "It crashes", "author_association": "OWNER"}, "sender": {"login": "someone"}}' \
+echo '{"action": "opened", "issue": {"number": 7, "title": "It crashes", "author_association": "OWNER"}, "sender": {"login": "someone"}, "repository": {"default_branch": "trunk"}}' \
     > "$work/event.json"
 
 # One run; its log is kept, and its end is that of the workflow.
@@ -71,8 +78,9 @@ run() {
     mkdir -p "$ARTIFACTS"
     (cd "$project" && "$work/venv/bin/act" issues --eventpath "$work/event.json" \
         --workflows .github/workflows/triage.lock.yml --platform ubuntu-latest=-self-hosted "${locals[@]}" \
-        --env "GITHUB_SERVER_URL=file://$server" --env GITHUB_REPOSITORY=example/project --env "ARTIFACTS=$ARTIFACTS" \
-        --env "RUN=$1" --env RUNNER_OS=Linux --env RUNNER_ARCH=X64 --secret GITHUB_TOKEN=none) > "$work/run-$1.log" 2>&1
+        --env "GITHUB_SERVER_URL=file://$server" --env "GITHUB_API_URL=$api_url" --env GITHUB_REPOSITORY=example/project \
+        --env "ARTIFACTS=$ARTIFACTS" --env "RUN=$1" --env RUNNER_OS=Linux --env RUNNER_ARCH=X64 \
+        --secret GITHUB_TOKEN=token-of-the-run) > "$work/run-$1.log" 2>&1
 }
 
 fail() {
@@ -85,14 +93,36 @@ says() {
     grep --only-matching "$2" "$work/run-$1.log" || fail "$1" "the log does not say $2"
 }
 
+# What the API was asked so far, as lines "what body", held against what is wanted.
+asked() {
+    node -e '
+        const fs = require("fs");
+        const lines = fs.readFileSync(process.argv[1], "utf8").split("\n").filter(Boolean).map((line) => JSON.parse(line));
+        for (const { path, authorization, body } of lines) {
+            if (authorization !== "Bearer token-of-the-run") throw new Error("wrong token for " + path);
+            console.log(path.replace("/repos/example/project/", ""), JSON.stringify(body));
+        }
+    ' "$requests" > "$work/asked"
+    printf '%s' "$2" | diff - "$work/asked" || fail "$1" "the API was asked something else"
+}
+dispatch='actions/workflows/daybook-maintenance.yml/dispatches {"inputs":{"ledger":"triage","operation":"compact_ledger"},"ref":"trunk"}
+'
+comment() {
+    echo 'issues/7/comments {"body":"run '"$1"' says hello"}'
+}
+
 head_of_memory() {
     git --git-dir "$server/example/project" rev-parse refs/heads/ledgers/triage
 }
 
 run 1 || fail 1 "failed"
 says 1 'AGENT run 1 appends a record'
+asked 1 ""
 run 2 || fail 2 "failed"
 says 2 'AGENT run 2 reads a record written by run 1'
+asked 2 "$dispatch$(comment 2)
+"
+echo "run 2 asks for compaction and comments: both arrive at the API, with the token of the run"
 before=$(head_of_memory)
 
 sed 's/"OWNER"/"NONE"/' "$work/event.json" > "$work/stranger.json"
@@ -104,14 +134,32 @@ test "$(head_of_memory)" = "$before" || fail 3 "an issue of a stranger changed t
 echo "an issue of a stranger starts no agent and changes nothing"
 cp "$work/owner.json" "$work/event.json"
 
-if [ -x "$binaries/daybook-detect" ]; then
-    if run attack; then fail attack "an agent that emptied a shard got through"; fi
-    says attack 'AGENT run attack empties a shard'
-    test "$(head_of_memory)" = "$before" || fail attack "an agent that emptied a shard changed the memory"
-    echo "an agent that empties a shard is a threat, and nothing lands"
-fi
+if run attack; then fail attack "an agent that emptied a shard got through"; fi
+says attack 'AGENT run attack empties a shard'
+test "$(head_of_memory)" = "$before" || fail attack "an agent that emptied a shard changed the memory"
+asked attack "$dispatch$(comment 2)
+"
+echo "an agent that empties a shard is a threat: nothing lands, and nothing that it asks for is done"
+
 run 4 || fail 4 "failed"
 says 4 'AGENT run 4 appends a record'
+says 4 'warning.unknown-ledger'
+asked 4 "$dispatch$(comment 2)
+$(comment 4)
+"
+echo "run 4 asks for what it may not have: that is named, and its comment arrives all the same"
+
+# The workflow that run 2 started, with what it was started with; and with a ledger that nobody has.
+maintenance() {
+    printf '{"inputs": {"operation": "compact_ledger", "ledger": "%s"}}' "$1" > "$work/request.json"
+    (cd "$project" && "$work/venv/bin/act" workflow_dispatch --eventpath "$work/request.json" \
+        --workflows .github/workflows/daybook-maintenance.yml --job check_ledger \
+        --platform ubuntu-latest=-self-hosted) > "$work/run-maintenance.log" 2>&1
+}
+maintenance triage || fail maintenance "the maintenance workflow does not take the request"
+if maintenance elsewhere; then fail maintenance "the maintenance workflow takes a ledger that nobody has"; fi
+says maintenance 'title=unknown ledger'
+echo "the maintenance workflow takes the request, and refuses one about an unknown ledger"
 
 "$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format human
 records=$("$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format json |

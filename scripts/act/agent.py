@@ -1,4 +1,4 @@
-"""An agent in place of a model: it reads what earlier runs left, says so, and appends one record."""
+"""An agent in place of a model: it reads what earlier runs left, says so, appends one record, and leaves outputs."""
 
 import asyncio
 import glob
@@ -6,6 +6,14 @@ import json
 import os
 
 from mcp import Client, StdioServerParameters
+
+# What each run leaves besides its record. The last one asks for a ledger that does not exist.
+COMPACT = {"type": "ledger_request_compaction", "ledger": "triage", "reason": "many small shards"}
+OUTPUTS = {
+    "2": [COMPACT, {"type": "add_comment", "body": "run 2 says hello"}],
+    "attack": [COMPACT, {"type": "add_comment", "body": "run attack says hello"}],
+    "4": [{**COMPACT, "ledger": "elsewhere"}, {"type": "add_comment", "body": "run 4 says hello"}],
+}
 
 
 async def main():
@@ -25,6 +33,8 @@ async def main():
         appended = await client.call_tool("ledger_append", {"type": "triage", "payload": payload})
         assert not appended.is_error, appended
         print("AGENT run", run, "appends a record")
+    with open(os.environ["DAYBOOK_SAFE_OUTPUTS"], "a") as file:
+        file.writelines(json.dumps(output) + "\n" for output in OUTPUTS.get(run, []))
     if run == "attack":
         open(restored[0], "w").close()
         print("AGENT run attack empties a shard")

@@ -5,6 +5,7 @@
 
 mod agent;
 mod allowed;
+mod jobs;
 mod memory;
 mod process;
 mod script;
@@ -12,28 +13,24 @@ mod story;
 mod workspace;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 
 use daybook_branch::Remote;
 use daybook_compiler::Compiled;
 use daybook_core::Digest;
 use daybook_core::config::Config;
 use daybook_core::event::MutationEvent;
-use daybook_runner::{CommonArgs, Exit, Format, Report, outputs};
+use daybook_runner::{CommonArgs, Exit, Format, Report};
 use serde_json::Value;
 
 use self::agent::Agent;
-use self::allowed::{MERGE, PERSIST, RESTORE};
-use self::process::{JobStory, Programs, git_environment, option};
+use self::jobs::Jobs;
+use self::process::{JobStory, Programs};
 use self::workspace::Workspace;
 use crate::args::DryRun;
 use crate::compile;
 use crate::diff::{BranchDiff, BranchState};
 use crate::remote_fault::{exit_of, told};
-
-/// The verdict that persistence is given as long as no job detects threats.
-const VERDICT: &str = "clean";
 
 pub(crate) fn run(args: &DryRun, common: &CommonArgs) -> Exit {
     let mut run = match Run::prepare(args, common) {
@@ -100,72 +97,38 @@ impl Run {
     }
 
     /// Every job in its order. A failed restore ends the run before the agent starts; later jobs run even where the
-    /// agent failed, as what was acknowledged is kept.
+    /// agent failed, as what was acknowledged is kept; and nothing acts on a run that detection did not let pass.
     fn jobs(&mut self) -> Result<(), String> {
-        let restore = self.restore()?;
-        if self.tell(restore) != Exit::Ok {
+        if self.job(|jobs| jobs.restore())? != Exit::Ok {
             self.report.decided("the agent did not start: no memory could be restored");
             return Ok(());
         }
         let agent = agent::run(&self.agent, &self.workspace, &self.programs).map_err(|error| error.to_string())?;
         self.tell(agent);
-        let merge = self.merge()?;
-        self.tell(merge);
-        let persist = self.persist()?;
-        self.tell(persist);
+        self.job(|jobs| jobs.merge())?;
+        if self.job(|jobs| jobs.detect())? != Exit::Ok {
+            self.report.decided("nothing was handled or persisted: detection did not let the run pass");
+            return Ok(());
+        }
+        self.job(|jobs| jobs.safe_outputs())?;
+        self.tell_of_author_jobs();
+        self.job(|jobs| jobs.persist())?;
         Ok(())
     }
 
-    fn restore(&self) -> Result<JobStory, String> {
-        let mut arguments = vec![OsString::from("restore")];
-        option(&mut arguments, "--config", self.workspace.config());
-        option(&mut arguments, "--remote", self.remote.url());
-        option(&mut arguments, "--memory-root", self.workspace.memory());
-        option(&mut arguments, "--baseline", self.workspace.baseline());
-        let environment = git_environment(&self.workspace, RESTORE.job);
-        process::run(&self.workspace, &self.programs, RESTORE, &arguments, &environment)
-            .map_err(|error| error.to_string())
+    /// Runs one job of ours and tells about it.
+    fn job(&mut self, run: impl FnOnce(&Jobs<'_>) -> io::Result<JobStory>) -> Result<Exit, String> {
+        let jobs = Jobs { workspace: &self.workspace, programs: &self.programs, remote: &self.remote };
+        let story = run(&jobs).map_err(|error| error.to_string())?;
+        Ok(self.tell(story))
     }
 
-    fn merge(&self) -> Result<JobStory, String> {
-        let mut arguments = Vec::new();
-        option(&mut arguments, "--config", self.workspace.config());
-        option(&mut arguments, "--memory-root", self.workspace.memory());
-        option(&mut arguments, "--baseline", self.workspace.baseline());
-        option(&mut arguments, "--transaction-log", self.workspace.transaction_log());
-        option(&mut arguments, "--safe-outputs", self.workspace.safe_outputs());
-        option(&mut arguments, "--out", self.workspace.staged());
-        process::run(&self.workspace, &self.programs, MERGE, &arguments, &Vec::new()).map_err(|error| error.to_string())
-    }
-
-    fn persist(&mut self) -> Result<JobStory, String> {
-        let mut arguments = Vec::new();
-        option(&mut arguments, "--config", self.workspace.config());
-        option(&mut arguments, "--remote", self.remote.url());
-        option(&mut arguments, "--staged", self.workspace.staged());
-        option(&mut arguments, "--baseline", self.workspace.baseline());
-        let said = std::fs::read_to_string(self.workspace.of_job(RESTORE.job, "outputs")).unwrap_or_default();
-        for (name, value) in outputs::parse(&said) {
-            if let Some(id) = name.strip_prefix("base_") {
-                option(&mut arguments, "--base", format!("{id}={value}"));
-            } else if name == "baseline" {
-                // The digest of the time before the agent: whatever was done to the file since is found out.
-                option(&mut arguments, "--expect", format!("baseline.json={value}"));
-            }
+    /// What jobs of the author would act on; they are not run here.
+    fn tell_of_author_jobs(&mut self) {
+        let types = self.stories.last().and_then(|story| story.document.get("types")?.as_object().cloned());
+        for (kind, count) in types.unwrap_or_default() {
+            self.report.decided(format!("a job of the author's would act on {count} {kind}; it is not run here"));
         }
-        self.report
-            .decided(format!("persist got the verdict {VERDICT:?} from this dry run: no job detects threats yet"));
-        option(&mut arguments, "--verdict", VERDICT);
-        for memory in self.config.memories() {
-            let name = format!("{}.tar", memory.id);
-            if let Ok(tar) = std::fs::read(self.workspace.staged().join(&name)) {
-                option(&mut arguments, "--expect", format!("{name}={}", Digest::of(&tar)));
-            }
-        }
-        option(&mut arguments, "--run-id", "dry-run");
-        let environment = git_environment(&self.workspace, PERSIST.job);
-        process::run(&self.workspace, &self.programs, PERSIST, &arguments, &environment)
-            .map_err(|error| error.to_string())
     }
 
     /// Tells about a job that ended; the first that did not end well decides how the run ends.

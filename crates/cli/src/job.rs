@@ -17,6 +17,8 @@ pub(crate) fn run(args: &[OsString]) -> Option<Exit> {
     match name.to_str() {
         Some("agent") => Some(daybook_agent::run(named("daybook-agent"))),
         Some("merge") => Some(daybook_merge::run(named("daybook-merge"))),
+        Some("detect") => Some(daybook_detect::run(named("daybook-detect"))),
+        Some("safe-outputs") => Some(daybook_safe_outputs::run(named("daybook-safe-outputs"))),
         Some("persist") => Some(daybook_persist::run(named("daybook-persist"))),
         _ => None,
     }

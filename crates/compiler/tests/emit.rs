@@ -244,6 +244,20 @@ const MUTATIONS: &[Mutation] = &[
     ),
     ("everything", "  persist:\n", "drafts=${{ needs.agent.outputs.base_drafts }}", "drafts=", "binding-changed"),
     ("everything", "  safe_outputs:\n", "baseline.json=${{ needs.agent.outputs.baseline }} ", "", "binding-changed"),
+    (
+        "everything",
+        "  safe_outputs:\n",
+        "${{ github.event.repository.default_branch }}",
+        "${{ github.head_ref }}",
+        "binding-changed",
+    ),
+    (
+        "everything",
+        "  safe_outputs:\n",
+        "          DAYBOOK_DEFAULT_BRANCH:",
+        "          GITHUB_API_URL: https://forge.example\n          DAYBOOK_DEFAULT_BRANCH:",
+        "foreign-variable",
+    ),
     ("everything", "  output_open_issue:\n", "${{ needs.safe_outputs.outputs.sha256 }}", "x", "binding-changed"),
     (
         "everything",
@@ -369,6 +383,43 @@ fn every_single_widening_is_found() {
         let codes: Vec<_> =
             audit.findings.iter().filter(|finding| finding.is_error()).map(|finding| finding.code).collect();
         assert!(codes.contains(code), "{file}: {from:?} -> {to:?}: wanted {code}, found {codes:?}");
+    }
+}
+
+/// The workflow that a request for compaction starts takes exactly what the request says.
+#[test]
+fn maintenance_offers_the_operation_that_safe_outputs_ask_for() {
+    let files = compiled(&testdata("ok"));
+    let (_, text) = files.iter().find(|(name, _)| name == MAINTENANCE_FILE).expect("golden");
+    let workflow: serde_yaml::Value = serde_yaml::from_str(text).expect("YAML");
+    let inputs = &workflow["on"]["workflow_dispatch"]["inputs"];
+    let names: Vec<_> = inputs.as_mapping().expect("inputs").keys().filter_map(|key| key.as_str()).collect();
+    assert_eq!(names, ["operation", "ledger"]);
+    assert_eq!(inputs["operation"]["type"], "choice");
+    assert_eq!(
+        inputs["operation"]["options"],
+        serde_yaml::from_str::<serde_yaml::Value>("[compact_ledger, plan_ledger]").unwrap()
+    );
+    let apply = workflow["jobs"]["ledger_compaction_apply_notes"]["if"].as_str().expect("a condition");
+    assert!(apply.contains("inputs.operation == 'compact_ledger'"), "{apply}");
+}
+
+#[test]
+fn a_request_about_an_unknown_ledger_fails() {
+    let files = compiled(&testdata("ok"));
+    let (_, text) = files.iter().find(|(name, _)| name == MAINTENANCE_FILE).expect("golden");
+    let workflow: serde_yaml::Value = serde_yaml::from_str(text).expect("YAML");
+    let step = &workflow["jobs"]["check_ledger"]["steps"][0];
+    let check = |ledger: &str| {
+        let mut bash = std::process::Command::new("bash");
+        bash.args(["-c", step["run"].as_str().expect("a script")]).env("DAYBOOK_LEDGERS", "notes notes-log");
+        bash.env("DAYBOOK_LEDGER", ledger).output().expect("bash runs").status.code()
+    };
+    for known in ["notes", "notes-log"] {
+        assert_eq!(check(known), Some(0), "{known}");
+    }
+    for unknown in ["Notes", "note", "notes notes-log", "*", "", " notes", "$(exit 0)"] {
+        assert_eq!(check(unknown), Some(2), "{unknown:?}");
     }
 }
 

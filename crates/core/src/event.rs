@@ -143,6 +143,17 @@ impl MutationEvent {
             && self.kind == record.kind()
     }
 
+    /// Whether both say the same of one record, whenever each was written.
+    #[must_use]
+    pub fn repeats(&self, other: &Self) -> bool {
+        self.sha == other.sha
+            && self.id == other.id
+            && self.parents == other.parents
+            && self.payload_sha == other.payload_sha
+            && self.record_timestamp == other.record_timestamp
+            && self.kind == other.kind
+    }
+
     /// The ledger it names; without one it belongs to the only ledger.
     #[must_use]
     pub fn ledger(&self) -> Option<&str> {

@@ -14,10 +14,13 @@
 //! ```
 
 pub mod args;
+mod backoff;
 pub mod commands;
 mod config;
 mod exit;
+pub mod files;
 mod format;
+mod gate;
 mod neutral;
 pub mod outputs;
 mod panics;
@@ -25,9 +28,11 @@ mod report;
 pub mod summary;
 
 pub use args::{Color, CommonArgs, parse_args};
+pub use backoff::Backoff;
 pub use config::{ConfigArgs, ConfigError};
 pub use exit::Exit;
 pub use format::Format;
+pub use gate::{Gate, GateArgs, GateFault, pairs};
 pub use neutral::{MAX_TEXT, neutralise, plain};
 pub use panics::without_panic_texts;
 pub use report::{Report, Severity};

@@ -1,5 +1,6 @@
 //! Record builders, oracles, hostile corpora and harnesses for Daybook's tests.
 
+pub mod api;
 pub mod git;
 pub mod hostile;
 pub mod ledgers;

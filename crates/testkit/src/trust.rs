@@ -62,13 +62,13 @@ pub const TABLE: [Row; 7] = [
 pub const PURE: [&str; 4] = ["daybook-core", "daybook-compaction", "daybook-workflow", "daybook-compiler"];
 
 /// Foreign crates that touch the outside: each with the crates of this workspace that may name it.
-pub const OUTSIDE: [(&str, &[&str]); 6] = [
+pub const OUTSIDE: [(&str, &[&str]); 7] = [
     ("git2", &["daybook-branch", "daybook-publish"]),
     ("rmcp", &["daybook-agent", "daybook"]),
     ("rusqlite", &["daybook-projection"]),
     (
         "rustix",
-        &["daybook-store", "daybook-merge", "daybook-script", "daybook-agent", "daybook-branch", "daybook-publish"],
+        &["daybook-store", "daybook-runner", "daybook-script", "daybook-agent", "daybook-branch", "daybook-publish"],
     ),
     (
         "tempfile",
@@ -83,6 +83,7 @@ pub const OUTSIDE: [(&str, &[&str]); 6] = [
         ],
     ),
     ("tokio", &["daybook-agent", "daybook"]),
+    ("ureq", &["daybook-safe-outputs"]),
 ];
 
 /// The crate that only tests link; it may name anything.

@@ -1,6 +1,6 @@
 //! A web server for git repositories: git's own `http-backend` behind a token.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,12 +37,19 @@ pub struct GitServer {
     pub behaviour: Arc<Behaviour>,
 }
 
-struct Request {
-    method: String,
-    path: String,
-    query: String,
-    headers: Vec<(String, String)>,
-    body: Vec<u8>,
+/// A request that came in.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Its verb.
+    pub method: String,
+    /// What it asks for, without the query.
+    pub path: String,
+    /// What stands behind the question mark.
+    pub query: String,
+    /// Its headers, their names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// What it carries.
+    pub body: Vec<u8>,
 }
 
 impl GitServer {
@@ -105,7 +112,8 @@ fn answer(mut stream: TcpStream, root: &PathBuf, behaviour: &Behaviour) {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Request> {
+/// Reads one request to its end; `None` where it breaks off.
+pub fn read(stream: impl io::Read) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -140,7 +148,9 @@ fn read(stream: &TcpStream) -> Option<Request> {
 }
 
 impl Request {
-    fn header(&self, name: &str) -> &str {
+    /// The value of a header; empty where there is none.
+    #[must_use]
+    pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|header| header.0 == name).map_or("", |header| &header.1)
     }
 }

@@ -32,7 +32,7 @@ fn every_binary_links_only_what_its_row_allows() {
     let graph = workspace();
     println!("{}", render(&graph));
     assert_eq!(violations(&graph), []);
-    for built in ["daybook-agent", "daybook-merge", "daybook-persist"] {
+    for built in ["daybook-agent", "daybook-merge", "daybook-detect", "daybook-safe-outputs", "daybook-persist"] {
         assert!(graph.contains_key(built), "{built} is not in the graph: the check would check nothing");
     }
     assert!(graph["daybook-persist"].contains("daybook-publish"), "the graph has the edges that are there");
@@ -87,4 +87,20 @@ fn pure_crates_reach_nothing_that_touches_the_outside() {
         }
     }
     assert!(!with_edge(&graph, "daybook-merge", "git2").is_empty(), "only the branch crates name git2");
+}
+
+#[test]
+fn only_safe_outputs_speaks_http_and_reaches_no_ledger() {
+    let graph = workspace();
+    assert!(graph["daybook-safe-outputs"].contains("ureq"), "the graph has the edge that is meant");
+    let ours: Vec<&String> = graph["daybook-safe-outputs"].iter().filter(|name| name.starts_with("daybook")).collect();
+    assert_eq!(ours, ["daybook-core", "daybook-runner"]);
+    for other in ["daybook-agent", "daybook-detect", "daybook-persist", "daybook-runner", "daybook-publish", "daybook"]
+    {
+        let found = with_edge(&graph, other, "ureq");
+        assert!(found.iter().any(|violation| violation.to == "ureq"), "{other} → ureq");
+    }
+    for foreign in ["git2", "rusqlite", "tokio"] {
+        assert!(!with_edge(&graph, "daybook-safe-outputs", foreign).is_empty(), "safe-outputs → {foreign}");
+    }
 }

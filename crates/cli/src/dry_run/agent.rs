@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::allowed::AGENT;
 use super::process::{JobStory, Programs, option};
-use super::script::{self, Call};
+use super::script::{self, Act, Stage};
 use super::workspace::Workspace;
 
 /// Who plays the agent.
@@ -20,7 +20,7 @@ pub(crate) enum Agent {
     /// A command, and the names of variables that it gets besides the usual ones.
     Command(String, Vec<OsString>),
     /// A script.
-    Script(Vec<Call>),
+    Script(Vec<Act>),
 }
 
 /// How the MCP server is started.
@@ -56,10 +56,11 @@ pub(crate) fn run(agent: &Agent, workspace: &Workspace, programs: &Programs) -> 
     let since = Instant::now();
     let (report, environment) = match agent {
         Agent::Command(command, names) => real(command, names, workspace)?,
-        Agent::Script(calls) => (scripted(calls, &server, workspace), Vec::new()),
+        Agent::Script(acts) => (scripted(acts, &server, workspace), Vec::new()),
     };
     let document = report.to_json();
-    Ok(JobStory { allowed: AGENT, environment, exit: report.exit(), document, took: since.elapsed() })
+    let (exit, took) = (report.exit(), since.elapsed());
+    Ok(JobStory { allowed: AGENT, environment, exit, document, summary: String::new(), took })
 }
 
 fn real(command: &str, names: &[OsString], workspace: &Workspace) -> io::Result<(Report, Vec<String>)> {
@@ -92,8 +93,10 @@ fn real(command: &str, names: &[OsString], workspace: &Workspace) -> io::Result<
     Ok((report, names))
 }
 
-fn scripted(calls: &[Call], server: &Server, workspace: &Workspace) -> Report {
-    let (tools, outcomes) = match script::play(server, &workspace.of_job("agent", "log"), calls) {
+fn scripted(acts: &[Act], server: &Server, workspace: &Workspace) -> Report {
+    let (log, safe_outputs) = (workspace.of_job("agent", "log"), workspace.safe_outputs());
+    let stage = Stage { server, log: &log, safe_outputs: &safe_outputs };
+    let (tools, outcomes) = match script::play(&stage, acts) {
         Ok(played) => played,
         Err(message) => {
             let mut report = Report::new(Exit::Io);
@@ -101,16 +104,25 @@ fn scripted(calls: &[Call], server: &Server, workspace: &Workspace) -> Report {
             return report;
         }
     };
+    let calls = acts.iter().filter_map(|act| match act {
+        Act::Call(tool, _) => Some(tool),
+        Act::Output(_) => None,
+    });
     let refused = outcomes.iter().filter(|outcome| outcome.refused).count();
+    let outputs = acts.len() - outcomes.len();
     let mut report = Report::new(if refused == 0 { Exit::Ok } else { Exit::Partial });
     report
         .read(format!("the tools of the server: {}", tools.join(", ")))
-        .decided(format!("{} scripted calls over MCP, {refused} of them refused", calls.len()))
-        .count("calls", calls.len() as u64)
-        .count("calls-refused", refused as u64);
-    for (number, (call, outcome)) in (1..).zip(calls.iter().zip(&outcomes)) {
+        .decided(format!("{} scripted calls over MCP, {refused} of them refused", outcomes.len()))
+        .count("calls", outcomes.len() as u64)
+        .count("calls-refused", refused as u64)
+        .count("outputs", outputs as u64);
+    if outputs > 0 {
+        report.wrote(format!("{outputs} safe outputs"));
+    }
+    for (number, (tool, outcome)) in (1..).zip(calls.zip(&outcomes)) {
         if outcome.refused {
-            report.error("call-refused", &format!("call {number}, {}: {}", call.tool, outcome.text));
+            report.error("call-refused", &format!("call {number}, {tool}: {}", outcome.text));
         }
     }
     report

@@ -20,6 +20,14 @@ pub(crate) const AGENT: Allowed =
     Allowed { job: "agent", branch: "none", folder: "append through its server", reads: "the restored memory" };
 pub(crate) const MERGE: Allowed =
     Allowed { job: "merge", branch: "none", folder: "read", reads: "the transaction log and the safe outputs" };
+pub(crate) const DETECT: Allowed = Allowed {
+    job: "detect",
+    branch: "none",
+    folder: "none",
+    reads: "the packed memory, the baseline, the transaction log and the safe outputs",
+};
+pub(crate) const SAFE_OUTPUTS: Allowed =
+    Allowed { job: "safe-outputs", branch: "none", folder: "none", reads: "the safe outputs and the verdict" };
 pub(crate) const PERSIST: Allowed = Allowed {
     job: "persist",
     branch: "write",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use daybook_runner::Exit;
+use daybook_runner::{Exit, summary};
 use serde_json::{Value, json};
 
 use super::allowed::Allowed;
@@ -45,6 +45,8 @@ pub(crate) struct JobStory {
     pub(crate) exit: Exit,
     /// The job's own report.
     pub(crate) document: Value,
+    /// What it would show on the page of a run, as Markdown.
+    pub(crate) summary: String,
     pub(crate) took: Duration,
 }
 
@@ -58,6 +60,7 @@ impl JobStory {
         let mut document = self.document.clone();
         if let Some(members) = document.as_object_mut() {
             members.insert("job".to_owned(), self.allowed.job.into());
+            members.insert("summary".to_owned(), self.summary.as_str().into());
             members.insert("exit".to_owned(), self.exit.code().into());
             members.insert("allowed".to_owned(), self.allowed.to_json(&self.environment));
             members.insert("milliseconds".to_owned(), u64::try_from(self.took.as_millis()).unwrap_or(u64::MAX).into());
@@ -69,16 +72,20 @@ impl JobStory {
 /// Variables of a job: the name and the value.
 pub(crate) type Environment = Vec<(&'static str, OsString)>;
 
-/// What jobs that run git get, besides the files for their outputs and summary.
-pub(crate) fn git_environment(workspace: &Workspace, job: &str) -> Environment {
-    let path = std::env::var_os("PATH").unwrap_or_default();
+/// The files for a job's outputs and summary.
+pub(crate) fn telling_environment(workspace: &Workspace, job: &str) -> Environment {
     vec![
-        ("PATH", path),
-        ("HOME", workspace.home().into()),
-        ("TMPDIR", workspace.tmp().into()),
         ("GITHUB_OUTPUT", workspace.of_job(job, "outputs").into()),
         ("GITHUB_STEP_SUMMARY", workspace.of_job(job, "summary.md").into()),
     ]
+}
+
+/// What jobs that run git get, besides those files.
+pub(crate) fn git_environment(workspace: &Workspace, job: &str) -> Environment {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut environment = vec![("PATH", path), ("HOME", workspace.home().into()), ("TMPDIR", workspace.tmp().into())];
+    environment.extend(telling_environment(workspace, job));
+    environment
 }
 
 /// Runs one job to its end. What it says on standard error is kept in its log.
@@ -116,7 +123,16 @@ pub(crate) fn run(
         Ok(Value::Object(document)) => Value::Object(document),
         _ => silent(exit, &tail(&log)),
     };
-    Ok(JobStory { allowed, environment: names(environment), exit, document, took: since.elapsed() })
+    let took = since.elapsed();
+    let summary = read_summary(&workspace.of_job(allowed.job, "summary.md"));
+    Ok(JobStory { allowed, environment: names(environment), exit, document, summary, took })
+}
+
+/// A job's summary; the jobs themselves keep it under the bound of a runner.
+fn read_summary(file: &Path) -> String {
+    let mut text = Vec::new();
+    let read = File::open(file).and_then(|file| file.take(summary::MAX_BYTES).read_to_end(&mut text));
+    read.map(|_| String::from_utf8_lossy(&text).into_owned()).unwrap_or_default()
 }
 
 /// The names of variables, for the table of what a job was allowed.

@@ -13,12 +13,15 @@ const MAX_SENTENCE: usize = 512;
 /// Longest payload in a line of the difference, in characters.
 const MAX_PAYLOAD: usize = 100;
 
+/// Most lines of a job's summary that are shown; --keep keeps all of them.
+const MAX_SUMMARY: usize = 40;
+
 /// The block of one job.
 pub(crate) fn job(story: &JobStory) -> String {
     let allowed = story.allowed;
     let milliseconds = story.took.as_millis();
     let environment = if story.environment.is_empty() { "empty".to_owned() } else { story.environment.join(" ") };
-    let mut text = format!("{:<8} {} ({milliseconds} ms)\n", allowed.job, plain(story.outcome(), MAX_SENTENCE));
+    let mut text = format!("{:<12} {} ({milliseconds} ms)\n", allowed.job, plain(story.outcome(), MAX_SENTENCE));
     line(
         &mut text,
         "allowed",
@@ -33,6 +36,14 @@ pub(crate) fn job(story: &JobStory) -> String {
     for diagnostic in story.document.get("diagnostics").and_then(Value::as_array).into_iter().flatten() {
         let member = |name| diagnostic.get(name).and_then(Value::as_str).unwrap_or_default();
         line(&mut text, member("severity"), &format!("{}: {}", member("code"), member("message")));
+    }
+    let mut summary = story.summary.lines().filter(|line| !line.is_empty());
+    for (number, shown) in (0..).zip(summary.by_ref().take(MAX_SUMMARY)) {
+        line(&mut text, if number == 0 { "summary" } else { "" }, shown);
+    }
+    let more = summary.count();
+    if more > 0 {
+        line(&mut text, "", &format!("({more} more lines)"));
     }
     text
 }

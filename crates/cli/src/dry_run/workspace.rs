@@ -71,6 +71,14 @@ impl Workspace {
         self.root.join("staged")
     }
 
+    pub(crate) fn findings(&self) -> PathBuf {
+        self.root.join("findings")
+    }
+
+    pub(crate) fn outputs(&self) -> PathBuf {
+        self.root.join("outputs")
+    }
+
     pub(crate) fn mcp_config(&self) -> PathBuf {
         self.root.join("mcp.json")
     }

@@ -82,6 +82,16 @@ pub(crate) fn check(id: &str, role: &Role<'_>, job: &Value, author_detects: bool
     for step in steps(job) {
         tools(id, step, findings);
         config(id, role, step, findings);
+        branch(id, step, findings);
+    }
+}
+
+/// A token that may start workflows starts the one of the default branch, and no other that a branch may hold.
+fn branch(id: &str, step: &Value, findings: &mut Findings) {
+    let is_ours = step["run"].as_str() == Some(scripts::SAFE_OUTPUTS);
+    let wanted = conditions::default_branch().to_string();
+    if is_ours && !step["env"]["GITHUB_TOKEN"].is_null() && scalar(&step["env"]["DAYBOOK_DEFAULT_BRANCH"]) != wanted {
+        findings.error("binding-changed", id, format!("DAYBOOK_DEFAULT_BRANCH must be {wanted}"));
     }
 }
 

@@ -91,7 +91,8 @@ impl Emitter<'_> {
     }
 
     fn prepare_agent(&self) -> Result<Step, Problem> {
-        let prompt = super::prompt::full(&self.source.compiled.prompt, &self.settings().author_jobs);
+        let prompt =
+            super::prompt::full(&self.source.compiled.prompt, &self.settings().author_jobs, &self.requestable());
         let mut mark = String::new();
         if prompt.contains("${{") {
             mark = "%DAYBOOK-DOLLAR%".to_owned();

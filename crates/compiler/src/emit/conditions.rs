@@ -91,6 +91,11 @@ pub(crate) fn output() -> Vec<Expr> {
     vec![not_cancelled(), Expr::job_result_is(SAFE_OUTPUTS, "success")]
 }
 
+/// The branch whose maintenance workflow a request for compaction starts; empty where the event names no repository.
+pub(crate) fn default_branch() -> Expr {
+    Expr::fixed("github.event.repository.default_branch")
+}
+
 /// Pull requests of forks and of Dependabot, whose token may write nothing.
 pub(crate) fn may_write() -> Vec<Expr> {
     vec![

@@ -35,6 +35,13 @@ impl Emitter<'_> {
         !self.settings().detection.is_empty()
     }
 
+    /// The ledgers whose compaction the agent may ask for.
+    pub(super) fn requestable(&self) -> Vec<&str> {
+        let compacted = self.config().ledgers().iter().filter(|ledger| ledger.compaction.is_some());
+        let names = compacted.map(|ledger| ledger.name.as_str());
+        names.filter(|_| self.settings().requests_compaction).collect()
+    }
+
     /// Every job, in the order of their running.
     pub(crate) fn jobs(&self) -> Result<Vec<Job>, Problem> {
         let mut jobs: Vec<Job> = self.ground.tools_job(&self.settings().trusted_runs_on).into_iter().collect();
@@ -113,7 +120,7 @@ impl Emitter<'_> {
 
     fn safe_outputs(&self) -> Result<Job, Problem> {
         let settings = self.settings();
-        let requests_compaction = settings.requests_compaction;
+        let requests_compaction = !self.requestable().is_empty();
         let mut steps = self.ground.install();
         steps.extend(self.ground.download("Fetch what the agent left", STAGED, temp("/daybook/staged")));
         let config = slice(self.config(), Part::SafeOutputs { requests_compaction })?;
@@ -123,7 +130,9 @@ impl Emitter<'_> {
         handle = self.bound(handle);
         let mut permissions = Permissions::default();
         if requests_compaction {
-            handle = handle.with_env("GITHUB_TOKEN", Expr::fixed("github.token").into());
+            handle = handle
+                .with_env("DAYBOOK_DEFAULT_BRANCH", conditions::default_branch().into())
+                .with_env("GITHUB_TOKEN", Expr::fixed("github.token").into());
             permissions = permissions.with(grant(
                 Scope::Actions,
                 Level::Write,

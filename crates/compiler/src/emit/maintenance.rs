@@ -12,6 +12,12 @@ use super::jobs::{grant, trusted_runner};
 use super::slice::{Part, ledger_settings, slice};
 use super::{Checked, fixed, header, prove, scripts};
 
+/// The operation that compacts: what safe outputs ask for (§5.3), and the default of a person who runs the workflow.
+const COMPACT: &str = "compact_ledger";
+
+/// The operation that shows what compaction would do.
+const PLAN_ONLY: &str = "plan_ledger";
+
 /// The name of its file.
 pub const FILE: &str = "daybook-maintenance.yml";
 
@@ -94,10 +100,10 @@ fn trigger(names: &[&str]) -> Node {
     let cron = format!("{} {} * * *", number(7) % 60, number(11) % 24);
     let input = |members: Vec<(&str, Node)>| Node::map(members);
     let operation = input(vec![
-        ("description", Node::text("What to do: compact, or plan only")),
+        ("description", Node::text("What to do: compact, or only plan it")),
         ("type", Node::text("choice")),
-        ("options", Node::List(vec![Node::text("compact"), Node::text("plan")])),
-        ("default", Node::text("compact")),
+        ("options", Node::List(vec![Node::text(COMPACT), Node::text(PLAN_ONLY)])),
+        ("default", Node::text(COMPACT)),
     ]);
     let ledger = input(vec![
         ("description", Node::text("The ledger; empty for all")),
@@ -171,7 +177,8 @@ fn apply(ground: &Ground<'_>, name: &str, checked: &Checked) -> Result<Job, Prob
     steps.push(with_ledger(step, checked, name, Part::Apply(name))?.with_env("DAYBOOK_PLAN_SHA256", digest));
     let mut job = job(&format!("{APPLY}{name}"), &format!("Apply {name}"), trusted_runner(checked.source()), 30, steps);
     job.needs = ground.needs(&[&plan]);
-    job.condition = Condition::new([planned(&plan), Expr::fixed("inputs.operation != 'plan'")]);
+    let compacts = [Expr::fixed("github.event_name == 'schedule'"), Expr::input_is("operation", COMPACT)];
+    job.condition = Condition::new([planned(&plan), Expr::any(&compacts)]);
     job.concurrency = Some(concurrency(name));
     job.permissions =
         Permissions::default().with(grant(Scope::Contents, Level::Write, "replaces the shards that the plan names")?);

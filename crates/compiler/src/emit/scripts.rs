@@ -130,9 +130,12 @@ done
 echo "verdict=$verdict" >> "$GITHUB_OUTPUT"
 "#;
 
+/// Partial (8) is no failure of the job: what was refused is named in warnings, and what was not goes on to the author's
+/// jobs. One bad line of an agent must not silence the good ones.
 pub(crate) const SAFE_OUTPUTS: &str = r#"set -euo pipefail
-dir=$RUNNER_TEMP/daybook
-"$dir/bin/daybook-safe-outputs" --safe-outputs "$dir/staged/safe-outputs.jsonl" --out "$dir/outputs"
+dir=$RUNNER_TEMP/daybook code=0
+"$dir/bin/daybook-safe-outputs" --safe-outputs "$dir/staged/safe-outputs.jsonl" --out "$dir/outputs" || code=$?
+if [ "$code" != 8 ]; then exit "$code"; fi
 "#;
 
 /// Binds what the author's jobs read, and says which types there are.
@@ -159,14 +162,13 @@ dir=$RUNNER_TEMP/daybook
 "$dir/bin/daybook-persist" --staged "$dir/staged" --baseline "$dir/baseline/baseline.json"
 "#;
 
+/// A request for a ledger that is not compacted, or for none, fails instead of doing nothing.
 pub(crate) const CHECK_LEDGER: &str = r#"set -euo pipefail
-case " $DAYBOOK_LEDGERS " in
-  *" $DAYBOOK_LEDGER "*) ;;
-  *)
-    echo "::error title=unknown ledger::ledgers with compaction are: $DAYBOOK_LEDGERS"
-    exit 2
-    ;;
-esac
+for ledger in $DAYBOOK_LEDGERS; do
+  if [ "$ledger" = "$DAYBOOK_LEDGER" ]; then exit 0; fi
+done
+echo "::error title=unknown ledger::ledgers with compaction are: $DAYBOOK_LEDGERS"
+exit 2
 "#;
 
 pub(crate) const PLAN: &str = r#"set -euo pipefail

@@ -1,11 +1,11 @@
 //! Files as they were examined: what is said of a file is said of the bytes under its digest.
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
 use daybook_core::{Digest, Hasher};
+use daybook_runner::files;
 
 /// The digests of everything that was examined, by name.
 #[derive(Debug, Default)]
@@ -14,13 +14,9 @@ pub(crate) struct Examined(BTreeMap<String, Digest>);
 impl Examined {
     /// Reads a file whole, up to `bound` bytes, and notes its digest; `None` where it is missing, larger, or no file.
     pub(crate) fn read(&mut self, path: &Path, name: &str, bound: u64) -> Option<Vec<u8>> {
-        let mut bytes = Vec::new();
-        open(path).ok()?.take(bound + 1).read_to_end(&mut bytes).ok()?;
-        if bytes.len() as u64 > bound {
-            return None;
-        }
-        self.0.insert(name.to_owned(), Digest::of(&bytes));
-        Some(bytes)
+        let content = files::read(path, bound).ok().filter(|content| !content.more)?;
+        self.0.insert(name.to_owned(), Digest::of(&content.bytes));
+        Some(content.bytes)
     }
 
     /// Hands a file to `look` as a stream, and notes the digest of all its bytes, read or not.
@@ -30,7 +26,8 @@ impl Examined {
         name: &str,
         look: impl FnOnce(&mut dyn Read) -> T,
     ) -> io::Result<T> {
-        let mut file = Hashing { inner: io::BufReader::new(open(path)?), hasher: Hasher::new() };
+        let mut file =
+            Hashing { inner: io::BufReader::new(files::open(path).map_err(io::Error::other)?), hasher: Hasher::new() };
         let result = look(&mut file);
         io::copy(&mut file, &mut io::sink())?;
         self.0.insert(name.to_owned(), file.hasher.finish());
@@ -46,14 +43,6 @@ impl Examined {
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Digest)> {
         self.0.iter().map(|(name, digest)| (name.as_str(), digest))
     }
-}
-
-fn open(path: &Path) -> io::Result<File> {
-    // The folder is a fresh download; a pipe in it would hang the job.
-    if !path.symlink_metadata()?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
-    }
-    File::open(path)
 }
 
 struct Hashing<R> {

@@ -17,15 +17,13 @@ use daybook_core::baseline::{self, Baseline};
 use daybook_core::config::Config;
 use daybook_core::detection::{Detection, FindingCode as Code, Verdict};
 use daybook_core::rules::WriteRules;
+use daybook_runner::files::MAX_SAFE_OUTPUT_BYTES;
 use daybook_runner::{CommonArgs, ConfigArgs, Exit, Report, Severity, outputs, parse_args, summary};
 use serde_json::{Value, json};
 
 use examined::Examined;
 pub use finding::{Finding, Findings, Place};
 use memory::Memory;
-
-/// Most bytes of the log or the safe outputs that are examined.
-const MAX_LINES_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, clap::Parser)]
 #[command(name = "daybook-detect", version, about = "Examine what a run staged and say a verdict")]
@@ -91,12 +89,12 @@ type Stop = (Exit, &'static str, String);
 
 fn examine(args: &Args, config: &Config, baseline: &Baseline, examined: &mut Examined) -> Result<Findings, Stop> {
     let mut findings = Findings::default();
-    let log = examined.read(&args.transaction_log, "transaction-log.jsonl", MAX_LINES_BYTES);
+    let log = examined.read(&args.transaction_log, "transaction-log.jsonl", MAX_SAFE_OUTPUT_BYTES);
     if log.is_none() {
         findings.add(Code::LogUnreadable, Place::default());
     }
     let mut claims = events::read(&log.unwrap_or_default(), config, true, &mut findings);
-    let outputs = examined.read(&args.safe_outputs, "safe-outputs.jsonl", MAX_LINES_BYTES).unwrap_or_default();
+    let outputs = examined.read(&args.safe_outputs, "safe-outputs.jsonl", MAX_SAFE_OUTPUT_BYTES).unwrap_or_default();
     claims.extend(events::read(&outputs, config, false, &mut findings));
     events::strangers(&claims, &mut findings);
     for memory in config.memories() {

@@ -15,13 +15,11 @@ use std::path::PathBuf;
 
 use daybook_core::baseline::{self, Baseline};
 use daybook_core::config::Config;
+use daybook_runner::files::{FileFault, MAX_SAFE_OUTPUT_BYTES, read};
 use daybook_runner::{CommonArgs, ConfigArgs, Exit, Report, parse_args, without_panic_texts};
 
 pub use log::{Dropped, Log, MAX_LOG_BYTES};
 pub use select::{Claim, Selection, select};
-
-/// Largest safe-output file that is rewritten, in bytes.
-pub const MAX_SAFE_OUTPUT_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Debug, clap::Parser)]
 #[command(name = "daybook-merge", version, about = "Merge the transaction log and pack the staged memories")]
@@ -81,7 +79,7 @@ fn merge(args: &Args) -> Report {
 }
 
 fn load_baseline(args: &Args, report: &mut Report) -> Baseline {
-    let text = files::read(&args.baseline, baseline::MAX_BYTES as u64).ok().filter(|read| !read.more);
+    let text = read(&args.baseline, baseline::MAX_BYTES as u64).ok().filter(|read| !read.more);
     text.and_then(|read| Baseline::parse(&read.bytes).ok()).unwrap_or_else(|| {
         report.warning("baseline-unusable", "the baseline is missing or not valid; every record counts as new");
         Baseline::default()
@@ -90,15 +88,15 @@ fn load_baseline(args: &Args, report: &mut Report) -> Baseline {
 
 /// The entries, and whether the log was longer than what counts of it.
 fn load_log(args: &Args, config: &Config, report: &mut Report) -> (Log, bool) {
-    match files::read(&args.transaction_log, MAX_LOG_BYTES) {
+    match read(&args.transaction_log, MAX_LOG_BYTES) {
         Ok(read) => {
             let log = Log::parse(&read.bytes, config);
             report.read(format!("{} entries of the transaction log", log.claims().len()));
             (log, read.more)
         }
         Err(fault) => {
-            let message = format!("the transaction log is {}; no append is reported", fault.text());
-            report.warning(fault.code("log"), &message);
+            let message = format!("the transaction log is {fault}; no append is reported");
+            report.warning(files::code(fault, "log"), &message);
             (Log::default(), false)
         }
     }
@@ -126,19 +124,19 @@ fn tell_dropped(dropped: Dropped, over_bound: u64, cut: bool, report: &mut Repor
 }
 
 fn merge_into_safe_outputs(args: &Args, selection: &Selection, report: &mut Report) {
-    let before = match files::read(&args.safe_outputs, MAX_SAFE_OUTPUT_BYTES) {
+    let before = match read(&args.safe_outputs, MAX_SAFE_OUTPUT_BYTES) {
         Ok(read) if read.more => {
             report.warning("safe-outputs-too-long", "the safe-output file is over its bound; it stays as it is");
             return;
         }
         Ok(read) => Some(read),
-        Err(files::Fault::Missing) => {
+        Err(FileFault::Missing) => {
             report.warning("safe-outputs-missing", "there is no safe-output file; one is made");
             None
         }
         Err(fault) => {
-            let message = format!("the safe-output file is {}; it stays as it is", fault.text());
-            report.warning(fault.code("safe-outputs"), &message);
+            let message = format!("the safe-output file is {fault}; it stays as it is");
+            report.warning(files::code(fault, "safe-outputs"), &message);
             return;
         }
     };

@@ -261,7 +261,9 @@ fn whatever_stands_in_place_of_the_safe_outputs_the_job_goes_on() {
             "folder" => fs::create_dir(&outputs).unwrap(),
             "link" => symlink(run.path("victim"), &outputs).unwrap(),
             "pipe" => rustix::fs::mkfifoat(rustix::fs::CWD, &outputs, rustix::fs::Mode::RUSR).unwrap(),
-            "long" => fs::File::create(&outputs).unwrap().set_len(daybook_merge::MAX_SAFE_OUTPUT_BYTES + 1).unwrap(),
+            "long" => {
+                fs::File::create(&outputs).unwrap().set_len(daybook_runner::files::MAX_SAFE_OUTPUT_BYTES + 1).unwrap()
+            }
             "blank" => fs::write(&outputs, vec![b'\n'; 32 << 20]).unwrap(),
             "bytes" => fs::write(&outputs, b"\xff\xfe").unwrap(),
             _ => {}

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use daybook_runner::{CommonArgs, ConfigArgs};
+use daybook_runner::{CommonArgs, ConfigArgs, GateArgs};
 
 /// Validate staged memories and push what is sound and new to the memory branches.
 #[derive(Debug, clap::Parser)]
@@ -23,12 +23,8 @@ pub(crate) struct Args {
     /// In the variable, several are separated by commas or spaces
     #[arg(long, value_name = "ID=OID", env = "DAYBOOK_BASE")]
     pub(crate) base: Vec<String>,
-    /// What detection decided; without it nothing is persisted
-    #[arg(long, value_name = "V", env = "DAYBOOK_VERDICT")]
-    pub(crate) verdict: Option<String>,
-    /// The digest of a file that detection examined, such as `triage.tar=sha256:…` and `baseline.json=sha256:…`
-    #[arg(long, value_name = "NAME=SHA256", env = "DAYBOOK_EXPECT")]
-    pub(crate) expect: Vec<String>,
+    #[command(flatten)]
+    pub(crate) gate: GateArgs,
     /// What the commit message calls this run
     #[arg(long, value_name = "TEXT", env = "DAYBOOK_RUN_ID")]
     pub(crate) run_id: String,
@@ -40,10 +36,4 @@ pub(crate) struct Args {
     pub(crate) token_env: Option<String>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
-}
-
-/// The `NAME=VALUE` pairs of a repeated option; one occurrence may hold several.
-pub(crate) fn pairs(values: &[String]) -> impl Iterator<Item = Option<(&str, &str)>> {
-    let words = values.iter().flat_map(|value| value.split([',', ' ', '\t', '\r', '\n']));
-    words.filter(|word| !word.is_empty()).map(|word| word.split_once('='))
 }

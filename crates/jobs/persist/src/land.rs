@@ -11,9 +11,8 @@ use daybook_core::policy::{FilePolicy, SetAside};
 use daybook_core::rules::WriteRules;
 use daybook_core::{Digest, MemoryPath};
 use daybook_publish::{Transition, Verdict, landed, publish};
-use daybook_runner::{Exit, plain};
+use daybook_runner::{Backoff, Exit, plain};
 
-use crate::backoff::Backoff;
 use crate::files::{self, FilePlan, FileReport, Sides};
 use crate::gate::Gate;
 use crate::graph::mermaid;
@@ -25,6 +24,12 @@ use crate::stop::{Stop, log};
 
 /// How often a remote that fails is asked again before the job gives up.
 const MAX_FAULTS: u32 = 3;
+
+/// Shortest wait between two attempts.
+const SHORTEST_WAIT: Duration = Duration::from_millis(50);
+
+/// Longest wait between two attempts.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// What all memories of a run share.
 #[derive(Debug)]
@@ -139,7 +144,7 @@ struct Attempts<'a> {
 
 impl<'a> Attempts<'a> {
     fn until_landed(&mut self, landing: &mut Landing) -> Result<(), Stop> {
-        let mut backoff = Backoff::new();
+        let mut backoff = Backoff::new(SHORTEST_WAIT, LONGEST_WAIT);
         let mut faults = 0;
         loop {
             landing.attempts += 1;
@@ -153,7 +158,7 @@ impl<'a> Attempts<'a> {
                 faults += 1;
                 stop.log();
             }
-            let wait = backoff.next();
+            let wait = backoff.next_wait();
             if self.run.begun.elapsed() + wait > self.run.budget {
                 return Err(moved.unwrap_or_else(|| self.out_of_time(landing.attempts)));
             }

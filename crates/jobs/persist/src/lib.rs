@@ -5,7 +5,6 @@
 //! and are written into shards of our own making; a branch is only ever pushed onto the head that was looked at.
 
 mod args;
-mod backoff;
 mod files;
 mod gate;
 mod graph;

@@ -2,7 +2,7 @@
 
 use daybook_branch::{FaultClass, ReadFault, RemoteFault};
 use daybook_publish::PublishFault;
-use daybook_runner::{Exit, plain};
+use daybook_runner::{Exit, GateFault, plain};
 
 /// Longest text of git's in our log, in characters.
 const MAX_LOGGED: usize = 2000;
@@ -39,6 +39,12 @@ impl Stop {
 pub(crate) fn log(code: &str, private: &str) {
     for line in private.lines().filter(|line| !line.trim().is_empty()) {
         eprintln!("{code}: {}", plain(line, MAX_LOGGED));
+    }
+}
+
+impl From<GateFault> for Stop {
+    fn from(fault: GateFault) -> Self {
+        Self::new(fault.exit, fault.code, fault.message)
     }
 }
 

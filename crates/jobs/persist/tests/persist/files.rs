@@ -96,7 +96,7 @@ fn a_deletion_is_believed_only_from_a_complete_tar_and_never_against_an_edit() {
 fn what_the_policy_refuses_is_set_aside_by_name_and_the_rest_lands() {
     let world = world(
         &[("old.md", b"x\n")],
-        r#""max-file-size":100,"max-file-count":5,"max-patch-size":110,"allowed-extensions":[".md",".json"]"#,
+        r#""max-file-size":100,"max-file-count":7,"max-patch-size":110,"allowed-extensions":[".md",".json"]"#,
     );
     let mut run = world.run();
     run.stage_bytes("a-large.md", &[b'x'; 101])
@@ -125,6 +125,10 @@ fn what_the_policy_refuses_is_set_aside_by_name_and_the_rest_lands() {
     let mut next = world.run();
     next.stage_bytes("y-patch.md", &[b'y'; 99]);
     assert_eq!(world.persist(&next).code, 0);
+    let mut crowd = world.run();
+    crowd.stage_bytes("q1.md", b"1\n").stage_bytes("q2.md", b"2\n");
+    assert!(world.persist(&crowd).codes().contains(&"max-file-count"));
+    assert_eq!(listing(&world).len(), 7);
 }
 
 /// CASES 10: patterns that take nothing are an error that names them.

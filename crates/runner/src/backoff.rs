@@ -1,32 +1,31 @@
-//! Waiting between attempts: decorrelated jitter, so that writers who met once do not meet again in step.
+//! Waiting between attempts: decorrelated jitter, so that those who met once do not meet again in step.
 
 use std::time::Duration;
 
-/// Shortest wait.
-const BASE: Duration = Duration::from_millis(50);
-/// Longest wait.
-const CAP: Duration = Duration::from_secs(5);
-
 /// The waits of one run.
-#[derive(Debug)]
-pub(crate) struct Backoff {
+#[derive(Clone, Debug)]
+pub struct Backoff {
+    base: Duration,
+    cap: Duration,
     last: Duration,
 }
 
 impl Backoff {
-    pub(crate) fn new() -> Self {
-        Self { last: BASE }
+    /// Waits between `base` and `cap`.
+    #[must_use]
+    pub const fn new(base: Duration, cap: Duration) -> Self {
+        Self { base, cap, last: base }
     }
 
     /// The next wait: anything between the shortest and three times the last, under the cap.
-    pub(crate) fn next(&mut self) -> Duration {
+    pub fn next_wait(&mut self) -> Duration {
         self.step(uuid::Uuid::new_v4().as_u128())
     }
 
     fn step(&mut self, random: u128) -> Duration {
-        let span = (self.last * 3).saturating_sub(BASE).as_millis().max(1);
+        let span = (self.last * 3).saturating_sub(self.base).as_millis().max(1);
         let extra = u64::try_from(random % span).unwrap_or(0);
-        self.last = (BASE + Duration::from_millis(extra)).min(CAP);
+        self.last = (self.base + Duration::from_millis(extra)).min(self.cap);
         self.last
     }
 }
@@ -35,16 +34,19 @@ impl Backoff {
 mod tests {
     use super::*;
 
+    const BASE: Duration = Duration::from_millis(50);
+    const CAP: Duration = Duration::from_secs(5);
+
     #[test]
     fn waits_stay_between_their_bounds_whatever_the_dice_say() {
         for random in [0, 1, u128::MAX, u128::MAX / 3, 0x5eed] {
-            let mut backoff = Backoff::new();
+            let mut backoff = Backoff::new(BASE, CAP);
             for _ in 0..50 {
                 let wait = backoff.step(random);
                 assert!((BASE..=CAP).contains(&wait), "{wait:?}");
             }
         }
-        let mut highest = Backoff::new();
+        let mut highest = Backoff::new(BASE, CAP);
         let waits: Vec<Duration> = (0..8).map(|_| highest.step(99_999 * 100_000 - 1)).collect();
         assert!(waits.iter().any(|wait| *wait > BASE * 2), "{waits:?}");
     }
