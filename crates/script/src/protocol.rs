@@ -27,6 +27,7 @@ pub(crate) enum Launch {
 pub(crate) enum Lack {
     Descriptors,
     Watch,
+    Tree,
     Limits,
     Capabilities,
     Landlock,
@@ -38,6 +39,7 @@ impl Lack {
         match self {
             Self::Descriptors => "descriptors that were inherited could not be closed",
             Self::Watch => "the process would outlive the one that watches it",
+            Self::Tree => "the candidate tree cannot be entered",
             Self::Limits => "the bounds on resources could not be set",
             Self::Capabilities => "the process's capabilities could not be dropped",
             Self::Landlock => "this kernel does not enforce Landlock 3 or newer (Linux 6.2)",

@@ -71,7 +71,7 @@ fn restrict(order: &Order) -> Result<Strength, Lack> {
     let none = CapabilitySet::empty();
     let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
     set_capabilities(None, none).map_err(|_| Lack::Capabilities)?;
-    std::env::set_current_dir(order.tree.as_deref().unwrap_or("/".as_ref())).map_err(|_| Lack::Landlock)?;
+    std::env::set_current_dir(order.tree.as_deref().unwrap_or("/".as_ref())).map_err(|_| Lack::Tree)?;
     let strength = files::restrict(&order.program, order.tree.as_deref()).ok_or(Lack::Landlock)?;
     syscalls::restrict().ok_or(Lack::Seccomp)?;
     Ok(strength)
