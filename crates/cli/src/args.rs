@@ -23,6 +23,8 @@ pub(crate) enum Command {
     Verify(Verify),
     /// Print the canonical text of a JSON file and its SHA-256
     Canon(Canon),
+    /// Run a validation script on a copy of a memory, exactly as the persist job runs it
+    TryScript(TryScript),
     /// Compile workflow sources to workflows that lie beside them
     Compile(Compile),
     /// Hold workflow files to the privilege table
@@ -71,6 +73,31 @@ pub(crate) struct Canon {
     /// The JSON file, or - for standard input
     #[arg(value_name = "FILE|-")]
     pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TryScript {
+    /// The script
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// A memory folder, or with --branch a repository; its ordinary files are copied and never written
+    #[arg(long, value_name = "PATH|URL", env = "DAYBOOK_MEMORY")]
+    pub(crate) memory: String,
+    /// The branch of the repository
+    #[arg(long, value_name = "NAME", env = "DAYBOOK_BRANCH")]
+    pub(crate) branch: Option<String>,
+    /// The Node binary itself, not a wrapper [default: the first on the PATH]
+    #[arg(long, value_name = "PATH", env = "DAYBOOK_NODE")]
+    pub(crate) node: Option<PathBuf>,
+    /// Time that the script may take
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 60,
+        value_parser = clap::value_parser!(u64).range(1..=600),
+        env = "DAYBOOK_TIMEOUT_SECONDS"
+    )]
+    pub(crate) timeout_seconds: u64,
 }
 
 #[derive(Debug, clap::Args)]

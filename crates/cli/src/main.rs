@@ -13,16 +13,23 @@ mod job;
 mod ledger_view;
 mod progress;
 mod remote_fault;
+mod try_script;
 mod verify;
 
 use std::ffi::OsString;
+use std::process::ExitCode;
 
 use daybook_runner::{Exit, parse_args};
 
 use crate::args::{Args, Command};
 
-fn main() -> Exit {
+fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
+    // Before anything else: a launcher has one thread.
+    daybook_script::launcher(&args).unwrap_or_else(|| run(args).into())
+}
+
+fn run(args: Vec<OsString>) -> Exit {
     if let Some(exit) = job::run(&args) {
         return exit;
     }
@@ -36,6 +43,7 @@ fn main() -> Exit {
         Command::Audit(files) => audit::audit(&files, &args.common),
         Command::Permissions(files) => audit::permissions(&files, &args.common),
         Command::DryRun(dry_run) => dry_run::run(&dry_run, &args.common),
+        Command::TryScript(try_script) => try_script::run(&try_script, &args.common),
         Command::Verify(verify) => verify::run(&verify, &args.common),
     }
 }

@@ -166,7 +166,9 @@ mod tests {
         }
         assert_eq!(open(Some("clean"), &[]).unwrap().verdict(), Verdict::Clean);
         let mut report = Report::new(Exit::Ok);
-        GateArgs { verdict: Some("suspicious".to_owned()), expect: Vec::new() }.open(&mut report).unwrap();
+        GateArgs { verdict: Some("suspicious".to_owned()), expect: Vec::new() }
+            .open(&Detection::default(), &mut report)
+            .unwrap();
         assert_eq!(report.to_json()["diagnostics"][0]["code"], "verdict-suspicious");
     }
 

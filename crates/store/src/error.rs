@@ -33,6 +33,12 @@ pub enum StoreError {
     /// A shard with this name exists with other bytes.
     #[error("another shard has this name")]
     Collision,
+    /// The folder for a candidate tree has something in it.
+    #[error("the folder is not empty")]
+    NotEmpty,
+    /// Two paths of a candidate tree cannot both be files.
+    #[error("two paths cannot both be files")]
+    Conflict,
     /// A file changed under a writer that owns it.
     #[error("the writer's shard was changed by someone else")]
     Changed,
@@ -55,6 +61,8 @@ impl StoreError {
             Self::Crowded => "store-crowded",
             Self::Busy => "store-busy",
             Self::Collision => "shard-collision",
+            Self::NotEmpty => "folder-not-empty",
+            Self::Conflict => "path-conflict",
             Self::Changed => "shard-changed",
             Self::Io(_) => "store-io",
         }

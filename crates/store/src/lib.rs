@@ -4,6 +4,7 @@
 //! link is followed at any level, and only regular files are read. A mutation is acknowledged after its file and its
 //! directory are on disk.
 
+mod candidate;
 mod error;
 mod folder;
 mod index;
@@ -15,6 +16,7 @@ mod verbs;
 mod watch;
 mod writer;
 
+pub use candidate::write_candidate;
 pub use error::StoreError;
 pub use folder::{FolderLock, MemoryFolder};
 pub use index::FolderIndex;

@@ -185,7 +185,7 @@ impl ShardFolder {
     }
 }
 
-fn write_at(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Errno> {
+pub(crate) fn write_at(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Result<(), Errno> {
     while !bytes.is_empty() {
         match retry_on_intr(|| pwrite(file, bytes, offset))? {
             0 => return Err(Errno::IO),

@@ -62,25 +62,20 @@ pub const TABLE: [Row; 7] = [
 pub const PURE: [&str; 4] = ["daybook-core", "daybook-compaction", "daybook-workflow", "daybook-compiler"];
 
 /// Foreign crates that touch the outside: each with the crates of this workspace that may name it.
-pub const OUTSIDE: [(&str, &[&str]); 7] = [
+pub const OUTSIDE: [(&str, &[&str]); 10] = [
     ("git2", &["daybook-branch", "daybook-publish"]),
+    ("landlock", &["daybook-script"]),
+    ("nix", &["daybook-script"]),
     ("rmcp", &["daybook-agent", "daybook"]),
     ("rusqlite", &["daybook-projection"]),
     (
         "rustix",
         &["daybook-store", "daybook-runner", "daybook-script", "daybook-agent", "daybook-branch", "daybook-publish"],
     ),
+    ("seccompiler", &["daybook-script"]),
     (
         "tempfile",
-        &[
-            "daybook-agent",
-            "daybook-branch",
-            "daybook-publish",
-            "daybook-merge",
-            "daybook-persist",
-            "daybook-script",
-            "daybook",
-        ],
+        &["daybook-agent", "daybook-branch", "daybook-publish", "daybook-merge", "daybook-persist", "daybook"],
     ),
     ("tokio", &["daybook-agent", "daybook"]),
     ("ureq", &["daybook-safe-outputs"]),

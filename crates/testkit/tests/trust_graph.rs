@@ -32,7 +32,14 @@ fn every_binary_links_only_what_its_row_allows() {
     let graph = workspace();
     println!("{}", render(&graph));
     assert_eq!(violations(&graph), []);
-    for built in ["daybook-agent", "daybook-merge", "daybook-detect", "daybook-safe-outputs", "daybook-persist"] {
+    for built in [
+        "daybook-agent",
+        "daybook-merge",
+        "daybook-detect",
+        "daybook-safe-outputs",
+        "daybook-persist",
+        "daybook-script",
+    ] {
         assert!(graph.contains_key(built), "{built} is not in the graph: the check would check nothing");
     }
     assert!(graph["daybook-persist"].contains("daybook-publish"), "the graph has the edges that are there");
@@ -87,6 +94,10 @@ fn pure_crates_reach_nothing_that_touches_the_outside() {
         }
     }
     assert!(!with_edge(&graph, "daybook-merge", "git2").is_empty(), "only the branch crates name git2");
+    for sandbox in ["landlock", "seccompiler"] {
+        assert!(graph["daybook-script"].contains(sandbox), "{sandbox}");
+        assert!(!with_edge(&graph, "daybook-persist", sandbox).is_empty(), "only the script crate names {sandbox}");
+    }
 }
 
 #[test]
