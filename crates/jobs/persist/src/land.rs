@@ -21,6 +21,7 @@ use crate::refusals::Refusals;
 use crate::select::{Packing, heads_after, pack, select};
 use crate::staged::{self, StagedMemory};
 use crate::stop::{Stop, log};
+use crate::validation::consent;
 
 /// How often a remote that fails is asked again before the job gives up.
 const MAX_FAULTS: u32 = 3;
@@ -200,6 +201,10 @@ impl<'a> Attempts<'a> {
             files.report.set_aside(SetAside::FileSize, path);
         }
         landing.files = std::mem::take(&mut files.report);
+        let changes = !(packing.kept.is_empty() && files.puts.is_empty() && files.deletes.is_empty());
+        if changes && let Some(validation) = &self.memory.validation {
+            consent(self.memory, validation, &sides, &files, &self.run.id)?;
+        }
         self.push(snapshot, &packing, files, landing)
     }
 

@@ -17,12 +17,14 @@ mod staged;
 mod stop;
 mod tell;
 mod tell_files;
+mod validation;
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use daybook_branch::{Remote, Token};
 use daybook_runner::{Exit, Report, parse_args, plain, summary, without_panic_texts};
+pub use daybook_script::launcher;
 
 use crate::args::Args;
 use crate::gate::Gate;

@@ -1,5 +1,10 @@
 //! See the library.
 
-fn main() -> daybook_runner::Exit {
-    daybook_persist::run(std::env::args_os())
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    // Before anything else: a launcher has one thread.
+    daybook_persist::launcher(&args).unwrap_or_else(|| daybook_persist::run(args).into())
 }

@@ -3,5 +3,6 @@
 mod files;
 mod hostile;
 mod land;
+mod script;
 mod support;
 mod web;
