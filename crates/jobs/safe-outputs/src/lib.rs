@@ -22,6 +22,7 @@ mod client;
 mod deliver;
 mod fault;
 mod ingest;
+mod insist;
 mod tell;
 
 use std::ffi::OsString;
