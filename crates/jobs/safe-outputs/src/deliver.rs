@@ -6,8 +6,9 @@ use serde_json::Value;
 use crate::answer::ApiFault;
 use crate::api::{self, Api, ApiRequest};
 use crate::args::Args;
-use crate::client::{Client, Clock, Token, insist};
+use crate::client::{Client, Token};
 use crate::ingest::Request;
+use crate::insist::{Clock, insist};
 
 /// What became of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

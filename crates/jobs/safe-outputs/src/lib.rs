@@ -22,13 +22,14 @@ mod client;
 mod deliver;
 mod fault;
 mod ingest;
+mod insist;
 mod tell;
 
 use std::ffi::OsString;
 
 use daybook_core::Digest;
 use daybook_runner::files::{self, FileFault, MAX_SAFE_OUTPUT_BYTES};
-use daybook_runner::{Exit, GateFault, Report, parse_args, summary, without_panic_texts};
+use daybook_runner::{Exit, GateFault, Report, neutralise, parse_args, summary, without_panic_texts};
 
 use crate::args::Args;
 use crate::deliver::{Delivery, deliver};
@@ -42,6 +43,9 @@ const RESULT: &str = "result.json";
 
 /// The outputs of other types.
 const REMAINING: &str = "remaining.jsonl";
+
+/// Longest message in the summary, in characters.
+const MAX_MESSAGE: usize = 512;
 
 /// Runs the job. `args` starts with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
@@ -60,7 +64,8 @@ fn job(args: &Args) -> Exit {
         }
         Err(stop) => {
             report.set_exit(stop.exit).error(stop.code, &stop.message).decided("no output was handled");
-            format!("### Safe outputs: {}\n\n`{}`: {}\n", stop.exit.name(), stop.code, stop.message)
+            let message = neutralise(&stop.message, MAX_MESSAGE);
+            format!("### Safe outputs: {}\n\n`{}`: {message}\n", stop.exit.name(), stop.code)
         }
     };
     if summary::append(&page).is_err() {
