@@ -54,9 +54,10 @@ cat > "$project/.github/daybook.pins.json" << PINS
 PINS
 node "$repository/scripts/act/with-script.mjs" "$repository/workflows/triage.md" "$work/venv/bin/python" \
     "$repository/scripts/act/agent.py" > "$project/.github/workflows/triage.md"
+cp "$repository/scripts/act/notes.md" "$project/.github/workflows/"
 "$binaries/daybook" compile "$project/.github/workflows" --format human
 "$binaries/daybook" compile "$project/.github/workflows" --check --format human > /dev/null
-"$binaries/daybook" audit "$project/.github/workflows/triage.lock.yml" --format human
+"$binaries/daybook" audit "$project"/.github/workflows/*.lock.yml --format human
 git -C "$project" init --quiet
 git -C "$project" remote add origin "https://github.com/example/project"
 git -C "$project" add --all
@@ -72,12 +73,12 @@ done
 echo '{"action": "opened", "issue": {"number": 7, "title": "It crashes", "author_association": "OWNER"}, "sender": {"login": "someone"}, "repository": {"default_branch": "trunk"}}' \
     > "$work/event.json"
 
-# One run; its log is kept, and its end is that of the workflow.
+# One run: run NAME [WORKFLOW EVENT]. Its log is kept, and its end is that of the workflow.
 run() {
     rm -rf "$ARTIFACTS"
     mkdir -p "$ARTIFACTS"
-    (cd "$project" && "$work/venv/bin/act" issues --eventpath "$work/event.json" \
-        --workflows .github/workflows/triage.lock.yml --platform ubuntu-latest=-self-hosted "${locals[@]}" \
+    (cd "$project" && "$work/venv/bin/act" "${3:-issues}" --eventpath "$work/event.json" \
+        --workflows ".github/workflows/${2:-triage}.lock.yml" --platform ubuntu-latest=-self-hosted "${locals[@]}" \
         --env "GITHUB_SERVER_URL=file://$server" --env "GITHUB_API_URL=$api_url" --env GITHUB_REPOSITORY=example/project \
         --env "ARTIFACTS=$ARTIFACTS" --env "RUN=$1" --env RUNNER_OS=Linux --env RUNNER_ARCH=X64 \
         --secret GITHUB_TOKEN=token-of-the-run) > "$work/run-$1.log" 2>&1
@@ -166,3 +167,17 @@ records=$("$binaries/daybook" verify "$server/example/project" --branch ledgers/
     node -e 'console.log(JSON.parse(require("fs").readFileSync(0)).counts.records)')
 test "$records" = 3 || { echo "$records records on the branch, wanted 3" >&2; exit 1; }
 echo "run 2 read what run 1 wrote, and what every good run wrote is on the branch"
+
+# Ordinary files, and the author's validation script in its sandbox.
+notes() {
+    git --git-dir "$server/example/project" "$@"
+}
+run notes notes workflow_dispatch || fail notes "failed"
+test "$(notes cat-file blob memory/notes:facts/notes.json)" = '["notes"]' || fail notes "the file is not on the branch"
+before=$(notes rev-parse memory/notes)
+if run no notes workflow_dispatch; then fail no "files that the script refuses got through"; fi
+says no 'script-refused'
+test "$(notes rev-parse memory/notes)" = "$before" || fail no "the script said no, and something was pushed"
+run more notes workflow_dispatch || fail more "failed"
+test "$(notes ls-tree -r --name-only memory/notes | wc -l)" = 2 || fail more "the files of two runs are not on the branch"
+echo "a run keeps ordinary files; one whose validation script says no pushes nothing, and the next one works"

@@ -82,6 +82,11 @@ pub(crate) fn source(
     let checked = Config::parse(wire.to_string().as_bytes()).and_then(|config| Ok((config.to_bytes()?, config)));
     match checked {
         Ok((config_bytes, config)) => {
+            let refused = scripts_without_sandbox(&shape, &config, &settings);
+            if !refused.is_empty() {
+                refused.into_iter().for_each(|problem| shape.problem(problem));
+                return Err(shape.into_problems());
+            }
             let warnings = warnings(&shape, &config);
             let title = settings.title.clone();
             let compiled = Compiled { config, config_bytes, title, prompt: parts.prompt.to_owned(), warnings };
@@ -148,6 +153,29 @@ fn persist_on(shape: &mut Shape<'_>, node: &yaml::Node) -> PersistOn {
             PersistOn::Always
         }
     }
+}
+
+/// §4: a script of the author's runs where the kernel can take its rights away, and nowhere else.
+fn scripts_without_sandbox(shape: &Shape<'_>, config: &Config, settings: &Settings) -> Vec<Problem> {
+    let runner = settings.trusted_runs_on.texts().join(" ").to_ascii_lowercase();
+    if !["macos", "windows"].iter().any(|system| runner.contains(system)) {
+        return Vec::new();
+    }
+    let validated = config.memories().iter().filter(|memory| memory.validation.is_some());
+    let validated = validated.map(|memory| format!("memories[{}].validation.script", memory.id));
+    let selected = config
+        .ledgers()
+        .iter()
+        .filter(|ledger| ledger.compaction.as_ref().is_some_and(|compaction| compaction.script.is_some()));
+    let selected = selected.map(|ledger| format!("ledgers[{}].compaction.script", ledger.name));
+    validated
+        .chain(selected)
+        .map(|member| {
+            let message = "scripts run in a sandbox that only Linux has, and trusted-runs-on is another system";
+            let hint = Some("leave trusted-runs-on out, or name a Linux runner".to_owned());
+            Problem::new("script-without-sandbox", shape.place_of(&member), message).with_hint(hint)
+        })
+        .collect()
 }
 
 /// §7: a ledger's own bound that the memory's bound makes unreachable is worth a word.

@@ -110,6 +110,20 @@ fn problems_name_code_place_and_what_is_allowed() {
         ("threat-detection:\n  findings: {bad-line: fine}", "not-allowed", 3, 24, "clean, suspicious or threat"),
         ("threat-detection:\n  suspicious: maybe", "not-allowed", 3, 15, "pass or refuse"),
         ("threat-detection:\n  verdict: clean", "unknown-key", 3, 3, "verdict"),
+        (
+            "trusted-runs-on: macos-15\ntools: {repo-memory: {validation: {script: x}}}",
+            "script-without-sandbox",
+            3,
+            47,
+            "Linux",
+        ),
+        (
+            "trusted-runs-on: [self-hosted, Windows]\ntools: {ledger: {a: {compaction: {script: x}}}}",
+            "script-without-sandbox",
+            3,
+            44,
+            "Linux",
+        ),
         ("if: a) || (b", "not-allowed", 2, 5, "partner"),
         (
             "safe-outputs:\n  jobs:\n    x:\n      inputs: {t: {type: text}}\n      steps: [{run: x}]",

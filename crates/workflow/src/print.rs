@@ -35,6 +35,17 @@ impl From<Node> for Item {
 }
 
 impl Node {
+    /// Every text in it, at any depth.
+    #[must_use]
+    pub fn texts(&self) -> Vec<&str> {
+        match self {
+            Self::Text(text) => vec![text],
+            Self::Map(entries) => entries.iter().flat_map(|(_, item)| item.node.texts()).collect(),
+            Self::List(nodes) => nodes.iter().flat_map(Self::texts).collect(),
+            Self::Empty | Self::Bool(_) | Self::Number(_) => Vec::new(),
+        }
+    }
+
     /// A text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {

@@ -68,6 +68,7 @@ fn real(command: &str, names: &[OsString], workspace: &Workspace) -> io::Result<
     let inherited = usual.iter().chain(names).filter_map(|name| Some((name.clone(), std::env::var_os(name)?)));
     let own = [
         ("DAYBOOK_MCP_CONFIG", workspace.mcp_config()),
+        ("DAYBOOK_MEMORY", workspace.memory()),
         ("DAYBOOK_PROMPT", workspace.prompt()),
         ("DAYBOOK_SAFE_OUTPUTS", workspace.safe_outputs()),
     ];

@@ -50,7 +50,7 @@ fn outputs(role: &Role<'_>) -> &'static [(&'static str, &'static str, bool)] {
         ],
         Role::DetectAuthor => &[("verdict", "${{ steps.bound.outputs.verdict }}", true)],
         Role::SafeOutputs => &[
-            ("types", "${{ steps.bound.outputs.types }}", false),
+            ("types", "${{ steps.safe-outputs.outputs.types }}", false),
             ("sha256", "${{ steps.bound.outputs.sha256 }}", false),
         ],
         Role::Plan(_) => &[("plan", "${{ steps.plan.outputs.plan }}", true)],

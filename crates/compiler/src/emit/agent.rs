@@ -110,11 +110,13 @@ impl Emitter<'_> {
             let comma = if servers.is_empty() && self.config().ledgers().is_empty() { "" } else { "," };
             servers.push_str(&format!("{comma}\"{name}\":{server}"));
         }
+        let memories: Vec<&str> = self.config().memories().iter().map(|memory| memory.id.as_str()).collect();
         let ledgers: Vec<&str> = self.config().ledgers().iter().map(|ledger| ledger.name.as_str()).collect();
         Ok(script("Write the prompt and the agent's servers", scripts::PREPARE_AGENT)
             .with_env("DAYBOOK_PROMPT_TEXT", inert(&text))
             .with_env("DAYBOOK_DOLLAR", inert(&mark))
             .with_env("DAYBOOK_LEDGERS", inert(&ledgers.join(" ")))
+            .with_env("DAYBOOK_MEMORIES", inert(&memories.join(" ")))
             .with_env("DAYBOOK_MCP_SERVERS", Text::json(&servers)))
     }
 
@@ -161,6 +163,7 @@ impl Emitter<'_> {
 fn agent_paths() -> Vec<(String, Text)> {
     let paths = [
         ("DAYBOOK_MCP_CONFIG", "/daybook/mcp.json"),
+        ("DAYBOOK_MEMORY", "/daybook/memory"),
         ("DAYBOOK_PROMPT", "/daybook/prompt.md"),
         ("DAYBOOK_SAFE_OUTPUTS", "/daybook/safe-outputs.jsonl"),
     ];

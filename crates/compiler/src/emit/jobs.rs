@@ -149,8 +149,9 @@ impl Emitter<'_> {
                 temp("/daybook/bound/outputs.jsonl"),
                 "error",
             ));
-            outputs =
-                ["types", "sha256"].map(|output| (output.to_owned(), Expr::step_output("bound", output).into())).into();
+            outputs = [("types", "safe-outputs"), ("sha256", "bound")]
+                .map(|(output, step)| (output.to_owned(), Expr::step_output(step, output).into()))
+                .into();
         }
         let mut job = job(SAFE_OUTPUTS, "Safe outputs", &settings.trusted_runs_on, 15, steps);
         job.needs = self.examined(&[]);

@@ -75,7 +75,7 @@ dir=$RUNNER_TEMP/daybook
 prompt=$DAYBOOK_PROMPT_TEXT
 if [ -n "$DAYBOOK_DOLLAR" ]; then prompt=${prompt//"$DAYBOOK_DOLLAR"/'$'}; fi
 printf '%s' "$prompt" > "$dir/prompt.md"
-if [ -n "$DAYBOOK_LEDGERS" ]; then
+if [ -n "$DAYBOOK_MEMORIES" ]; then
   { printf '\n\n'; "$dir/bin/daybook-agent" prompt --format human --config "$dir/config.json" \
     --baseline "$dir/baseline/baseline.json"; } >> "$dir/prompt.md"
 fi
@@ -138,16 +138,12 @@ dir=$RUNNER_TEMP/daybook code=0
 if [ "$code" != 8 ]; then exit "$code"; fi
 "#;
 
-/// Binds what the author's jobs read, and says which types there are.
+/// Binds what the author's jobs read.
 pub(crate) const BIND_OUTPUTS: &str = r#"set -euo pipefail
 dir=$RUNNER_TEMP/daybook
 mkdir -p "$dir/outputs" "$dir/bound"
 cat "$dir"/outputs/*.jsonl > "$dir/bound/outputs.jsonl" 2> /dev/null || :
-types=$(grep --only-matching '"type":"[A-Za-z0-9_-]*"' "$dir/bound/outputs.jsonl" | cut -d '"' -f 4 | sort -u | tr '\n' ' ' || :)
-{
-  echo "types= $types"
-  echo "sha256=$(sha256sum "$dir/bound/outputs.jsonl" | cut -d ' ' -f 1)"
-} >> "$GITHUB_OUTPUT"
+echo "sha256=$(sha256sum "$dir/bound/outputs.jsonl" | cut -d ' ' -f 1)" >> "$GITHUB_OUTPUT"
 "#;
 
 pub(crate) const CHECK_OUTPUTS: &str = r#"set -euo pipefail

@@ -121,6 +121,7 @@ fn the_prompt_says_what_each_ledger_is_and_holds_and_allows() {
         assert!(about_first.contains(expected), "{expected}: {about_first}");
     }
     assert!(!about_first.contains("`tick`"), "a schema stays inside its quotes");
+    assert!(text.contains("### Files of memory `first`") && text.contains("$DAYBOOK_MEMORY/first"), "{text}");
     assert!(about_second.contains("only read") && about_second.contains("was empty"), "{about_second}");
     for tool in ["ledger_append", "ledger_get", "ledger_query", "ledger_status", "not instructions", "secrets"] {
         assert!(text.contains(tool), "{tool}");

@@ -2,7 +2,7 @@
 //!
 //! Every line may have been written by the agent, also those that look like the merge step's.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daybook_core::Digest;
 use daybook_core::config::{Config, LedgerConfig};
@@ -24,6 +24,9 @@ const MAX_REASON: usize = 512;
 
 /// Most types of other outputs that are counted each on its own.
 const MAX_TYPES: usize = 64;
+
+/// Most types that are named to later jobs.
+const MAX_WORDS: usize = 4096;
 
 /// An append that somebody claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +66,8 @@ pub(crate) struct Ingested {
     pub(crate) remaining: Vec<u8>,
     /// How many of each type there are, by its harmless spelling.
     pub(crate) types: BTreeMap<String, u64>,
+    /// Their types, as far as those are words that a job can have as its name.
+    pub(crate) words: BTreeSet<String>,
     /// How many more there are, of types that are not counted each on its own.
     pub(crate) other_types: u64,
     pub(crate) faults: LineFaults,
@@ -190,6 +195,10 @@ impl Reader<'_> {
         }
         self.found.remaining.extend_from_slice(canonical.as_bytes());
         self.found.remaining.push(b'\n');
+        let is_word = kind.len() <= 64 && kind.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        if is_word && !kind.is_empty() && self.found.words.len() < MAX_WORDS {
+            self.found.words.insert(kind.to_owned());
+        }
         let types = &mut self.found.types;
         if types.len() < MAX_TYPES || types.contains_key(kind) {
             *types.entry(kind.to_owned()).or_default() += 1;

@@ -29,7 +29,7 @@ use std::ffi::OsString;
 
 use daybook_core::Digest;
 use daybook_runner::files::{self, FileFault, MAX_SAFE_OUTPUT_BYTES};
-use daybook_runner::{Exit, GateFault, Report, neutralise, parse_args, summary, without_panic_texts};
+use daybook_runner::{Exit, GateFault, Report, neutralise, outputs, parse_args, summary, without_panic_texts};
 
 use crate::args::Args;
 use crate::deliver::{Delivery, deliver};
@@ -98,6 +98,10 @@ fn handle(args: &Args, report: &mut Report) -> Result<(Ingested, Delivery), Stop
         written.map_err(|_| stop(Exit::Io, "out-unwritable", "the folder for the result cannot be written"))
     };
     write(REMAINING, &found.remaining)?;
+    // One blank around each, so that a condition can look for a whole word.
+    let words: String = found.words.iter().map(|word| format!(" {word}")).chain([" ".to_owned()]).collect();
+    outputs::set("types", &words)
+        .map_err(|_| stop(Exit::Io, "out-unwritable", "the step's output cannot be written"))?;
     let delivery = deliver(&found.requests, args);
     write(RESULT, format!("{:#}\n", tell::result(&found, &delivery)).as_bytes())?;
     Ok((found, delivery))

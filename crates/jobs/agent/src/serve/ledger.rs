@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use daybook_core::baseline::Baseline;
-use daybook_core::config::LedgerConfig;
+use daybook_core::config::{Config, LedgerConfig};
 use daybook_core::json;
 use daybook_core::rules::WriteRules;
 use daybook_core::{Digest, Record, RecordId};
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use super::StartFault;
 use super::append::Keys;
 use super::failure::Failure;
+use super::files::MemoryFiles;
 use super::projected::Projected;
 use super::query::{self, Asked, Sequence, stale_mark};
 
@@ -28,6 +29,7 @@ pub(super) struct ServedLedger {
     config: LedgerConfig,
     rules: WriteRules,
     memory: MemoryFolder,
+    files: Option<MemoryFiles>,
     baseline: Vec<Digest>,
     writer: Option<Writer>,
     projected: Option<Projected>,
@@ -36,7 +38,12 @@ pub(super) struct ServedLedger {
 
 impl ServedLedger {
     /// Opens a ledger of a restored memory. Its shard folder may not exist yet; what stands in its place must be one.
-    pub(super) fn open(config: &LedgerConfig, memory_root: &Path, baseline: &Baseline) -> Result<Self, StartFault> {
+    pub(super) fn open(
+        all: &Config,
+        config: &LedgerConfig,
+        memory_root: &Path,
+        baseline: &Baseline,
+    ) -> Result<Self, StartFault> {
         let memory = open_memory(config, memory_root)?;
         let rules = WriteRules::of(config).map_err(|_| ("a ledger's payload schema cannot be used", Exit::Usage))?;
         let memory_baseline =
@@ -47,6 +54,7 @@ impl ServedLedger {
             rules,
             memory,
             baseline,
+            files: all.memory_of(config).and_then(|memory| MemoryFiles::new(memory, memory_root)),
             writer: None,
             projected: None,
             keys: Keys::default(),
@@ -63,6 +71,10 @@ impl ServedLedger {
 
     pub(super) const fn memory(&self) -> &MemoryFolder {
         &self.memory
+    }
+
+    pub(super) const fn files(&self) -> Option<&MemoryFiles> {
+        self.files.as_ref()
     }
 
     pub(super) const fn keys(&mut self) -> &mut Keys {

@@ -8,6 +8,7 @@ mod arguments;
 mod audit;
 mod clock;
 mod failure;
+mod files;
 mod handler;
 pub(crate) mod ledger;
 pub(crate) mod projected;
@@ -71,7 +72,7 @@ fn start(args: &ServeArgs) -> Result<Handler, StartFault> {
     let ledgers = config
         .ledgers()
         .iter()
-        .map(|ledger| ServedLedger::open(ledger, &args.memory_root, &baseline))
+        .map(|ledger| ServedLedger::open(&config, ledger, &args.memory_root, &baseline))
         .collect::<Result<Vec<_>, _>>()?;
     if ledgers.is_empty() {
         return Err(("the configuration has no ledger", Exit::Usage));

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::clock;
 use super::failure::Failure;
+use super::files::MemoryFiles;
 use super::ledger::ServedLedger;
 
 /// Most heads that a status lists; the next append names no more.
@@ -47,6 +48,7 @@ impl ServedLedger {
                 "record_bytes": {"limit": limits.max_record().get()},
                 "segment_bytes": used(segment, limits.max_segment().get()),
             },
+            "files": self.files().map(MemoryFiles::usage),
             "compaction": compaction,
             "schema": config.schema,
         }))

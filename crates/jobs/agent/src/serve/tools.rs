@@ -154,6 +154,7 @@ pub(super) fn tools(ledgers: &[&str]) -> Vec<Tool> {
                     "heads": {"type": "array", "items": digest},
                     "diagnostics": {"type": "object"},
                     "limits": {"type": "object"},
+                    "files": {"type": ["object", "null"], "description": "Ordinary files of the same memory: what is used of each limit, how many would be set aside by which rule, and what is nearly full (from 80 percent)."},
                     "compaction": {"type": "object"},
                     "read_only": {"type": "boolean"},
                 },

@@ -167,3 +167,25 @@ fn the_status_tells_what_is_left_and_when_compaction_was() {
         assert!(!told.to_string().contains(CANARY));
     }
 }
+
+/// CASES 3, 16: from 80 percent of a bound on there is a word of it while the agent can still act, by the measure that
+/// decides in the end.
+#[test]
+fn the_status_measures_ordinary_files_as_persistence_does() {
+    let fixture = Fixture::new();
+    std::fs::write(fixture.path("memory/triage/old.md"), "a line\n".repeat(10_000)).unwrap();
+    let mut client = Client::start(fixture.command());
+    let files = |client: &mut Client| client.call("ledger_status", &json!({})).unwrap()["files"].clone();
+    let before = files(&mut client);
+    assert_eq!(before["limits"]["max-file-count"], json!({"used": 1, "limit": 100, "left": 99}));
+    assert_eq!((&before["limits"]["max-patch-size"]["used"], &before["nearly_full"]), (&json!(0), &json!([])));
+
+    std::fs::write(fixture.path("memory/triage/old.md"), "a line\n".repeat(10_000) + "one more\n").unwrap();
+    std::fs::write(fixture.path("memory/triage/near.md"), "x".repeat(90_000)).unwrap();
+    std::fs::write(fixture.path(&format!("memory/triage/{CANARY}.sh")), "exit\n").unwrap();
+    let after = files(&mut client);
+    assert_eq!(after["limits"]["max-patch-size"]["used"], 90_009);
+    assert_eq!(after["nearly_full"], json!(["max-file-size"]));
+    assert_eq!(after["set_aside"], json!({"allowed-extensions": 1}));
+    assert!(!after.to_string().contains(CANARY), "names are the agent's");
+}
