@@ -20,6 +20,7 @@
 
 mod access;
 mod ancestry;
+mod contents;
 mod fault;
 pub mod git;
 mod merge;

@@ -201,16 +201,21 @@ impl Snapshot {
     }
 
     fn blob(&self, oid: Oid, max: u64) -> Result<Vec<u8>, ReadFault> {
-        let odb = self.repository.odb()?;
-        let (bytes, kind) = odb.read_header(oid.raw())?;
-        if kind != ObjectType::Blob {
-            return Err(ReadFault::NotRegular);
-        }
-        if bytes as u64 > max {
-            return Err(ReadFault::TooLarge { bytes: bytes as u64, max });
-        }
-        Ok(odb.read(oid.raw())?.data().to_vec())
+        blob(&self.repository, oid, max)
     }
+}
+
+/// The content of a blob, after its size was found to be within the bound.
+pub(crate) fn blob(repository: &Repository, oid: Oid, max: u64) -> Result<Vec<u8>, ReadFault> {
+    let odb = repository.odb()?;
+    let (bytes, kind) = odb.read_header(oid.raw())?;
+    if kind != ObjectType::Blob {
+        return Err(ReadFault::NotRegular);
+    }
+    if bytes as u64 > max {
+        return Err(ReadFault::TooLarge { bytes: bytes as u64, max });
+    }
+    Ok(odb.read(oid.raw())?.data().to_vec())
 }
 
 impl std::fmt::Debug for Snapshot {
