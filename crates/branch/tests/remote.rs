@@ -110,3 +110,22 @@ fn the_token_travels_as_a_header_and_in_no_argument() {
     assert!(arguments.iter().any(|line| line.contains("ls-remote")), "git was not seen");
     assert!(!arguments.iter().any(|line| line.contains("ghs_secretsecret") || line.contains(encoded)));
 }
+
+/// CASES 12: a listing of megabytes is read to its end, and neither cut nor taken for nothing.
+#[test]
+fn a_repository_with_very_many_references_answers_for_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = BareRepository::create(&folder.path().join("r"), "sha1");
+    let head = bare.commit_files("zz/last", &[("a", b"1")]);
+    let mut packed = String::from("# pack-refs with: peeled fully-peeled sorted \n");
+    for number in 0..30_000 {
+        packed.push_str(&format!("{head} refs/heads/ledgers/triage-of-team-{number:05}\n"));
+    }
+    std::fs::write(bare.path().join("packed-refs"), packed).unwrap();
+    let remote = Remote::new(&bare.url(), None).unwrap();
+    let resolve = |name: &str| remote.resolve(&BranchName::parse(name).unwrap()).unwrap();
+    assert_eq!(resolve("zz/last"), Resolved::At(head.parse().unwrap()));
+    assert_eq!(resolve("ledgers/triage-of-team-29999"), Resolved::At(head.parse().unwrap()));
+    assert_eq!(resolve("ledgers/triage"), Resolved::Absent);
+    assert_eq!(remote.fetch(&branch()).unwrap().head(), None);
+}

@@ -126,6 +126,7 @@ mod tests {
         verdict(&format!("To https://h/r\n{line}\nDone\n"), stderr, line.starts_with([' ', '*', '=']), BRANCH).unwrap()
     }
 
+    /// CASES 25: every spelling of a moved head.
     #[test]
     fn races_are_moved_under_every_name_they_have() {
         for reason in [
@@ -142,6 +143,7 @@ mod tests {
         }
     }
 
+    /// CASES 27: a size refusal is denied, not retried.
     #[test]
     fn rules_are_denied_and_named() {
         let table = [

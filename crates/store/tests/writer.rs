@@ -68,6 +68,7 @@ fn a_restarted_or_second_writer_shares_the_budget() {
     assert_eq!(read(memory.path()).len(), 2);
 }
 
+/// CASES 39: of 65 heads an append takes 64.
 #[test]
 fn sixty_five_heads_do_not_stop_an_append() {
     let memory = tempfile::tempdir().unwrap();

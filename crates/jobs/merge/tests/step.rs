@@ -153,6 +153,7 @@ fn a_line_forged_in_the_safe_outputs_suppresses_nothing() {
     assert_eq!(run.outputs(), event(&records[0]));
 }
 
+/// CASES 41: forged lines keep no true one out.
 #[test]
 fn a_thousand_forged_lines_first_displace_no_true_one() {
     let records = [record(1), record(2), record(3)];
@@ -283,6 +284,7 @@ fn whatever_stands_in_place_of_the_safe_outputs_the_job_goes_on() {
     }
 }
 
+/// CASES 23: configuration of git in a staged folder is never read.
 #[test]
 fn a_hostile_folder_is_packed_without_what_is_hostile() {
     let run = Run::with(&[record(1)]);

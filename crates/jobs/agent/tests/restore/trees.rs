@@ -39,6 +39,7 @@ fn absent_branches_start_empty_and_present_ones_whole() {
     }
 }
 
+/// CASES 40: no failure starts an empty memory.
 #[test]
 fn a_remote_that_fails_in_any_way_stops_the_job_with_nothing_written() {
     let place = Place::new();

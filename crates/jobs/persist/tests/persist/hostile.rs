@@ -82,6 +82,7 @@ fn a_forged_parent_takes_its_children_with_it() {
     refused(&world, &root, &run, 8, &["missing-parent"]);
 }
 
+/// CASES 7, 9: without a verdict, and with a bad one, nothing is pushed.
 #[test]
 fn no_verdict_or_a_bad_one_keeps_everything_out() {
     let (mut world, root, mut run) = good();

@@ -3,6 +3,7 @@
 use crate::support::{BRANCH, Outcome, World, finish, record, record_with, shard_path};
 use daybook_core::Digest;
 
+/// CASES 24: in repositories of both object formats.
 #[test]
 fn new_records_land_in_shards_of_our_own_and_a_second_time_nothing_happens() {
     for format in ["sha1", "sha256"] {
@@ -71,6 +72,7 @@ fn the_same_records_give_the_same_shards_however_they_were_staged() {
     assert_eq!(trees[0], trees[1]);
 }
 
+/// CASES 1, 2: writers that meet all land, each after its own attempts, and every commit has one parent (CASES 5).
 #[test]
 fn writers_from_one_base_all_land() {
     let world = World::new("sha1");
@@ -98,6 +100,7 @@ fn writers_from_one_base_all_land() {
     assert!(outcomes.iter().any(|outcome| outcome.count("attempts") > 1), "nobody met anybody");
 }
 
+/// CASES 26: look first, never a second commit.
 #[test]
 fn a_lost_answer_is_not_a_second_commit() {
     let world = World::new("sha1");
@@ -151,6 +154,7 @@ fn a_head_that_keeps_moving_ends_as_contended_with_nothing_changed() {
     assert_eq!(world.ledger().len(), 2);
 }
 
+/// CASES 5, 27: a rule is no race; it is named, with what to change.
 #[test]
 fn a_refusal_of_the_server_is_named_at_once() {
     let world = World::new("sha1");
@@ -171,6 +175,7 @@ fn a_refusal_of_the_server_is_named_at_once() {
     world.persist(&run).assert(0, &[]);
 }
 
+/// CASES 4, 13: the refusal names the key and how what is staged can still land.
 #[test]
 fn over_the_patch_limit_the_longest_leading_part_is_kept() {
     let world = World::new("sha1").configured(r#""max-patch-kb":10,"max-segment-kb":4,"max-record-kb":4"#);

@@ -37,7 +37,7 @@ pub(crate) struct Run {
     pub(crate) staged: bool,
     /// Whether the tar says of every file what became of it.
     pub(crate) complete: bool,
-    /// Another way to the same repository.
+    /// Another way to the same repository; empty for none at all.
     pub(crate) remote: Option<String>,
     pub(crate) environment: Vec<(String, String)>,
     /// Changes the bytes of the tar after its digest was taken.
@@ -140,7 +140,10 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-persist"));
         command.arg("--config").arg(config).arg("--baseline").arg(baseline).arg("--staged").arg(&place);
         let remote = run.remote.clone().unwrap_or_else(|| self.bare.url());
-        command.args(["--remote", &remote, "--run-id", run.id, "--format", "json"]);
+        if !remote.is_empty() {
+            command.args(["--remote", &remote]);
+        }
+        command.args(["--run-id", run.id, "--format", "json"]);
         command.arg("--base").arg(format!("triage={}", run.base));
         command.arg("--expect").arg(format!("baseline.json={}", Digest::of(&run.baseline)));
         if run.staged {

@@ -36,6 +36,7 @@ fn the_token_opens_the_way_and_leaves_no_trace() {
     assert_eq!(world.ledger().len(), 1);
 }
 
+/// CASES 21: a read-only token is told the permission and the setting.
 #[test]
 fn a_token_that_may_only_read_is_told_what_it_lacks() {
     let (world, server, run) = served();
@@ -70,4 +71,19 @@ fn a_server_that_stays_away_ends_the_job_with_nothing_changed() {
     assert_eq!(outcome.count("attempts"), 4);
     server.behaviour.unavailable.store(0, Ordering::SeqCst);
     world.persist(&run).assert(0, &[]);
+}
+
+/// CASES 11: the server is whatever the environment names.
+#[test]
+fn without_a_remote_the_servers_own_address_counts() {
+    let (world, server, mut run) = served();
+    std::fs::create_dir(world.folder.path().join("example")).unwrap();
+    std::os::unix::fs::symlink(world.bare.path(), world.folder.path().join("example/project")).unwrap();
+    run.remote = Some(String::new());
+    run.environment.push(("GITHUB_SERVER_URL".to_owned(), server.url("").trim_end_matches('/').to_owned()));
+    run.environment.push(("GITHUB_REPOSITORY".to_owned(), "example/project".to_owned()));
+    world.persist(&run).assert(0, &[]);
+    assert_eq!(world.ledger().len(), 1);
+    run.environment.pop();
+    world.persist(&run).assert(2, &["remote-missing"]);
 }
