@@ -122,6 +122,7 @@ impl MemoryPath {
     }
 
     /// What the path is to a ledger; `None` outside its folder (§5.4, §9).
+    // DB-9-02, DB-9-07
     #[must_use]
     pub fn ledger_part(&self) -> Option<LedgerPart> {
         if !self.is_ledger() {
@@ -173,6 +174,7 @@ impl Serialize for MemoryPath {
 mod tests {
     use super::*;
 
+    // DB-8-01, DB-9-07, DB-B-09
     #[test]
     fn refuses_what_leaves_the_folder_or_means_something_to_git() {
         let cases: &[(&str, PathFault)] = &[

@@ -91,6 +91,7 @@ impl Projection {
     ///
     /// # Errors
     /// Where the database fails.
+    // DB-5.2-04, DB-5.2-05, DB-5.2-06
     pub fn page(&mut self, query: &Query) -> Result<Page, ProjectionFault> {
         self.paths.use_all(&self.database, query.filters())?;
         select::run(&self.database, &self.paths, query, &Sequence::BySha)

@@ -182,6 +182,7 @@ impl<'a> Attempts<'a> {
             Some(snapshot) => snapshot.refresh()?,
             None => self.run.remote.fetch(&self.memory.branch)?,
         };
+        // DB-B-05
         if let Some(commit) = self.pending {
             if landed(&snapshot, commit)? {
                 landing.commit = Some(commit);
@@ -202,6 +203,7 @@ impl<'a> Attempts<'a> {
         }
         landing.files = std::mem::take(&mut files.report);
         let changes = !(packing.kept.is_empty() && files.puts.is_empty() && files.deletes.is_empty());
+        // DB-4.1-01
         if changes && let Some(validation) = &self.memory.validation {
             consent(self.memory, validation, &sides, &files, &self.run.id)?;
         }
@@ -240,6 +242,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// DESIGN §3: what the run started from has to be part of the branch still.
+    // DB-B-03
     fn check_base(&self, snapshot: &Snapshot) -> Result<(), Stop> {
         let Some(base) = self.base else { return Ok(()) };
         if snapshot.is_ancestor(base)? {
