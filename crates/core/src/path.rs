@@ -79,6 +79,7 @@ impl MemoryPath {
     /// assert_eq!(MemoryPath::parse("notes/../../etc/passwd"), Err(PathFault::Traversal));
     /// assert_eq!(MemoryPath::parse(".GIT/config"), Err(PathFault::Reserved));
     /// ```
+    // DB-8-01
     pub fn parse(path: &str) -> Result<Self, PathFault> {
         if path.is_empty() || path.len() > MAX_PATH_BYTES || path.split('/').count() > MAX_COMPONENTS {
             return Err(PathFault::Length);
@@ -146,6 +147,7 @@ impl MemoryPath {
 
 /// Names by which git, a forge or a file system would find git's own files: `.git*` in any case, with the trailing dots
 /// and spaces that Windows drops, with the characters that HFS+ ignores, and as a short name.
+// DB-B-09
 fn is_reserved(component: &str) -> bool {
     let visible: String = component.chars().filter(|character| !is_ignorable(*character)).collect();
     let folded = visible.to_ascii_lowercase();

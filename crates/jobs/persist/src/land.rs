@@ -177,6 +177,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// One attempt, from a fresh look at the branch.
+    // DB-3-05
     fn once(&mut self, landing: &mut Landing) -> Result<Attempt, Stop> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) => snapshot.refresh()?,
@@ -252,6 +253,7 @@ impl<'a> Attempts<'a> {
         Err(Stop::refused("base-not-ancestor", message))
     }
 
+    // DB-5.5-01
     fn push(
         &mut self,
         snapshot: Snapshot,

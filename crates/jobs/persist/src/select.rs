@@ -20,6 +20,7 @@ pub(crate) struct Selection<'a> {
 }
 
 /// Picks the records that are not on the branch, whose ids nobody else has, and whose parents are known (§6).
+// DB-5.2-13, DB-8-09
 pub(crate) fn select<'a>(head: &Head, staged: impl Iterator<Item = &'a Record>) -> Selection<'a> {
     let mut new: BTreeMap<Digest, &Record> = BTreeMap::new();
     let mut landed: BTreeMap<Digest, u64> = BTreeMap::new();

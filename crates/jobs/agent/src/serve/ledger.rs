@@ -87,6 +87,7 @@ impl ServedLedger {
     }
 
     /// One page of records.
+    // DB-5.2-07
     pub(super) fn query(&mut self, asked: &Asked) -> Result<Value, Failure> {
         self.reader()?;
         let (page, mark) = self.ask(asked)?;
