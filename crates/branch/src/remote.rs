@@ -79,6 +79,7 @@ impl Remote {
     }
 
     /// The address of the repository that a workflow runs for: `$GITHUB_SERVER_URL/$GITHUB_REPOSITORY`.
+    // DB-B-16
     #[must_use]
     pub fn url_from_environment() -> Option<String> {
         let value = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());

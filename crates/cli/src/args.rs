@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Compile(Compile),
     /// Hold workflow files to the privilege table
     Audit(Workflows),
+    /// Say what the code of a diagnostic means, and what to do; without a code, list all
+    Explain(Explain),
     /// Show which job of a workflow file holds which right, and why
     Permissions(Workflows),
 }
@@ -124,4 +126,11 @@ pub(crate) struct Workflows {
     /// Workflow files
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Explain {
+    /// The code, or a whole line that names it in brackets
+    #[arg(value_name = "CODE")]
+    pub(crate) code: Option<String>,
 }

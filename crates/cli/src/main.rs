@@ -9,6 +9,7 @@ mod canon;
 mod compile;
 mod diff;
 mod dry_run;
+mod explain;
 mod job;
 mod ledger_view;
 mod progress;
@@ -42,6 +43,7 @@ fn run(args: Vec<OsString>) -> Exit {
         Command::Compile(compile) => compile::run(&compile, &args.common),
         Command::Audit(files) => audit::audit(&files, &args.common),
         Command::Permissions(files) => audit::permissions(&files, &args.common),
+        Command::Explain(code) => explain::run(&code, &args.common),
         Command::DryRun(dry_run) => dry_run::run(&dry_run, &args.common),
         Command::TryScript(try_script) => try_script::run(&try_script, &args.common),
         Command::Verify(verify) => verify::run(&verify, &args.common),

@@ -117,6 +117,7 @@ fn contents(folder: &Path) -> Vec<(PathBuf, std::time::SystemTime, Vec<u8>)> {
     found
 }
 
+// DB-3-05, DB-5.5-01
 #[test]
 fn what_the_agent_appended_is_what_is_on_the_branch() {
     let home = Home::with_script(&format!("{}{{\"tool\":\"ledger_status\"}}\n", appends(5)));
@@ -177,6 +178,7 @@ fn a_named_memory_is_copied_its_heads_become_parents_and_it_is_never_written() {
     assert_eq!(document["branches"][0]["added"][0]["parents"], heads, "{document:#}");
 }
 
+// DB-3-02
 #[test]
 fn a_command_as_the_agent_gets_the_mcp_configuration_and_nothing_it_was_not_promised() {
     let home = Home::new();

@@ -74,6 +74,7 @@ fn the_ledger_that_the_reference_wrote_has_no_diagnostics_in_a_folder_and_on_a_b
     assert_eq!(verify(&[&target, "--branch", "-x"]).0, 2);
 }
 
+// DB-2-07, DB-8-05, DB-9-05, DB-10-02
 #[test]
 fn a_spoiled_record_is_found_named_and_hides_no_other() {
     let folder = tempfile::tempdir().unwrap();

@@ -179,6 +179,7 @@ fn scripts_without_sandbox(shape: &Shape<'_>, config: &Config, settings: &Settin
 }
 
 /// §7: a ledger's own bound that the memory's bound makes unreachable is worth a word.
+// DB-7-04
 fn warnings(shape: &Shape<'_>, config: &Config) -> Vec<Problem> {
     let unreachable = |ledger: &&daybook_core::config::LedgerConfig| {
         config.memory_of(ledger).is_some_and(|memory| ledger.limits.max_patch() > memory.max_patch_size)

@@ -169,7 +169,8 @@ pub(crate) fn instead(table: &'static [(&'static str, &'static str)], word: &str
 pub(crate) const OUTPUTS: &[&str] = &["ledger-mutation", "ledger-request-compaction", "jobs"];
 
 /// A hint that names the allowed word most like this one, if one is alike at all.
-pub(crate) fn did_you_mean<'a>(word: &str, allowed: impl Iterator<Item = &'a str>) -> Option<String> {
+#[must_use]
+pub fn did_you_mean<'a>(word: &str, allowed: impl Iterator<Item = &'a str>) -> Option<String> {
     let word: String =
         word.chars().take(64).flat_map(char::to_lowercase).map(|c| if c == '_' { '-' } else { c }).collect();
     let alike = |other: &&str| {

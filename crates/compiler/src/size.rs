@@ -36,6 +36,7 @@ fn parse(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
+    // DB-7-02, DB-10-12
     #[test]
     fn a_unit_is_taken_at_its_word() {
         let text = |text: &str| Data::Text(text.to_owned());

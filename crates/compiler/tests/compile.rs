@@ -1,6 +1,6 @@
 //! What sources compile to, and how wrong ones are refused.
 
-use daybook_compiler::{Problem, compile_config};
+use daybook_compiler::{NoFiles, Pins, Problem, compile, compile_config};
 use serde_json::Value;
 
 fn refused(frontmatter: &str) -> Vec<Problem> {
@@ -22,6 +22,7 @@ fn the_smallest_ledger_gets_every_default() {
     assert_eq!(config["ledgers"][0]["compaction"]["schedule"], "daily");
 }
 
+// DB-5.2-22, DB-7-01
 #[test]
 fn every_key_reaches_the_configuration() {
     let config = config(
@@ -63,6 +64,7 @@ fn memory_branches_come_from_the_workflow() {
     assert_eq!(config("tools: {repo-memory: false}")["memories"], serde_json::json!([]));
 }
 
+// DB-7-03
 #[test]
 fn problems_name_code_place_and_what_is_allowed() {
     // Frontmatter starts on line 2 of the source.
@@ -164,4 +166,22 @@ fn a_file_name_that_is_no_workflow_name_is_refused() {
         let problems = compile_config("---\n---\n", name).expect_err(name);
         assert_eq!(problems[0].code, "bad-file-name", "{name}");
     }
+}
+
+// DB-7-04
+#[test]
+fn a_bound_that_the_memory_makes_unreachable_is_told_with_its_place() {
+    let source = |patch: u64| {
+        format!(
+            "---\non: push\nengine: claude\ntools:\n  repo-memory: {{id: m, max-patch-size: 100KiB}}\n  ledger:\n    \
+             t: {{memory: m, max-patch-kb: {patch}}}\n---\n"
+        )
+    };
+    let pins = Pins::parse(include_bytes!("../../../testdata/ok/.github/daybook.pins.json")).expect("pins");
+    let checked = |patch| compile(&source(patch), "w.md", &NoFiles, &pins).expect("warnings stop nothing");
+    assert!(checked(100).warnings().is_empty());
+    let told = checked(101);
+    let [warning] = told.warnings() else { panic!("{:?}", told.warnings()) };
+    assert_eq!((warning.code, warning.line), ("limit-unreachable", 7));
+    assert!(warning.to_string().contains("max-patch-size"), "{warning}");
 }

@@ -61,6 +61,7 @@ fn every_golden_is_what_its_source_compiles_to() {
     }
 }
 
+// DB-B-11
 #[test]
 fn compiling_again_and_in_another_order_gives_the_same_bytes() {
     let folder = testdata("ok");
@@ -97,6 +98,7 @@ fn without_pins_for_daybook_nothing_is_emitted() {
     assert_eq!(problems[0].code, "tools-not-pinned");
 }
 
+// DB-5.3-01
 #[test]
 fn one_ledger_in_two_workflows_is_one_pair_or_an_error() {
     let pins = pins(&testdata("ok"));
@@ -120,6 +122,7 @@ fn no_text_of_an_author_is_an_expression() {
     assert!(text.contains("%DAYBOOK-DOLLAR%{{ secrets.AGENT_KEY }} and $PATH"));
 }
 
+// DB-3-01, DB-B-10
 #[test]
 fn what_is_compiled_is_sound() {
     for folder in ["ok", "ok-source"].map(testdata) {
@@ -368,6 +371,7 @@ const MUTATIONS: &[Mutation] = &[
     ),
 ];
 
+// DB-3-02, DB-3-03, DB-4.2-04, DB-3-07, DB-3-08, DB-5.3-01, DB-B-02, DB-B-10
 #[test]
 fn every_single_widening_is_found() {
     let files = compiled(&testdata("ok"));
@@ -386,7 +390,46 @@ fn every_single_widening_is_found() {
     }
 }
 
+// DB-4.2-02
+#[test]
+fn the_script_that_selects_is_in_the_part_of_the_plan_job_and_in_no_other() {
+    let words = "Every segment but the newest one";
+    assert!(fs::read_to_string(testdata("ok/scripts/select.mjs")).expect("the script").contains(words));
+    let mut holders = Vec::new();
+    for (file, text) in compiled(&testdata("ok")) {
+        let workflow: serde_yaml::Value = serde_yaml::from_str(&text).expect("YAML");
+        for (job, content) in workflow["jobs"].as_mapping().expect("jobs") {
+            let configurations = content["steps"].as_sequence().into_iter().flatten();
+            let mut configurations = configurations.filter_map(|step| step["env"]["DAYBOOK_CONFIG"].as_str());
+            if configurations.any(|text| text.contains(words)) {
+                holders.push((file.clone(), job.as_str().unwrap_or_default().to_owned()));
+            }
+        }
+    }
+    assert_eq!(holders, [(MAINTENANCE_FILE.to_owned(), "ledger_compaction_plan_notes-log".to_owned())]);
+}
+
+// DB-5.2-14, DB-5.2-15
+#[test]
+fn the_transaction_log_is_a_file_of_its_own() {
+    for (file, text) in compiled(&testdata("ok")).iter().filter(|(file, _)| file != MAINTENANCE_FILE) {
+        let workflow: serde_yaml::Value = serde_yaml::from_str(text).expect("YAML");
+        let steps = workflow["jobs"]["agent"]["steps"].as_sequence().expect("steps");
+        let outputs = steps.iter().filter_map(|step| step["env"]["DAYBOOK_SAFE_OUTPUTS"].as_str());
+        let mut outputs = outputs.chain(workflow["jobs"]["agent"]["env"]["DAYBOOK_SAFE_OUTPUTS"].as_str());
+        assert!(outputs.all(|path| path.ends_with("/safe-outputs.jsonl")), "{file}");
+        let runs: String = steps.iter().filter_map(|step| step["run"].as_str()).collect();
+        let logs = runs.split("--transaction-log").skip(1).collect::<Vec<_>>();
+        assert_eq!(logs.len(), 2, "{file}: served and merged");
+        for log in logs {
+            let path = log.split("jsonl").next().unwrap_or_default();
+            assert!(path.ends_with("/transaction-log."), "{file}: {path}");
+        }
+    }
+}
+
 /// The workflow that a request for compaction starts takes exactly what the request says.
+// DB-5.3-02
 #[test]
 fn maintenance_offers_the_operation_that_safe_outputs_ask_for() {
     let files = compiled(&testdata("ok"));

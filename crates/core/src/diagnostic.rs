@@ -160,6 +160,7 @@ impl Diagnostic {
 }
 
 /// A bounded list of findings with a full count for each code.
+// DB-B-17
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Diagnostics {
     kept: Vec<Diagnostic>,

@@ -64,6 +64,7 @@ struct WireRecord {
 
 impl MutationEvent {
     /// The event for an append of `record` that became durable at `timestamp`, a canonical instant.
+    // DB-5.2-09, DB-5.2-10
     #[must_use]
     pub fn for_record(ledger: Option<&str>, record: &Record, timestamp: &str) -> Self {
         Self {
@@ -82,6 +83,7 @@ impl MutationEvent {
     ///
     /// # Errors
     /// Which part of the line is wrong; never its text.
+    // DB-5.2-17, DB-5.2-18
     pub fn parse(line: &[u8]) -> Result<Self, EventFault> {
         if line.len() > MAX_LINE_BYTES {
             return Err(EventFault::Shape);

@@ -36,6 +36,7 @@ impl RecordId {
     }
 
     /// Reads either spelling.
+    // DB-2-04
     #[must_use]
     pub fn from_text(text: &[u8]) -> Option<Self> {
         match text.strip_prefix(TAG.as_bytes()) {
@@ -146,6 +147,7 @@ impl Serialize for ShardId {
 mod tests {
     use super::*;
 
+    // DB-2-04, DB-9-07
     #[test]
     fn only_lower_case_version_four_is_an_identity() {
         let good = "7f5a2681-9f2d-48be-80a3-0e78d2c7cf52";

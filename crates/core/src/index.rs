@@ -64,6 +64,7 @@ impl LedgerIndex {
     }
 
     /// The parents of the next record: every head, above 64 the first 64 (FORMATS §4).
+    // DB-6-02
     #[must_use]
     pub fn next_parents(&self) -> Vec<Digest> {
         self.heads().take(MAX_PARENTS).collect()

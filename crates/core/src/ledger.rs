@@ -94,6 +94,7 @@ impl Ledger {
     }
 
     /// Takes a record in, unless it is here already. Two records with one id are both kept: neither can prove itself.
+    // DB-8-06, DB-6-01, DB-6-04
     fn accept(&mut self, entry: Entry, by_id: &mut HashSet<Uuid>) {
         let Ok(index) = u32::try_from(self.entries.len()) else { return };
         let found = |code| Diagnostic {
@@ -116,6 +117,7 @@ impl Ledger {
 
     /// Orders the records layer by layer: a record's layer is one above its highest known parent, and each layer is in
     /// ascending SHA. Linear in records and edges but for the sorting that the order itself asks for.
+    // DB-6-01, DB-6-06, DB-5.1-01
     fn arrange(&mut self) {
         let edges = Edges::new(self);
         let mut waiting = edges.known_parents.clone();

@@ -156,6 +156,7 @@ impl Limits {
     /// assert!(Limits::new(Configured { max_record_kb: Some(33), ..Configured::default() }).is_err());
     /// # Ok::<(), daybook_core::limits::LimitFault>(())
     /// ```
+    // DB-7-01, DB-7-02
     pub fn new(configured: Configured) -> Result<Self, LimitFault> {
         let limits = Self {
             max_shards: Count(in_range(MAX_SHARDS, configured.max_shards)?),
@@ -209,6 +210,7 @@ impl Default for Limits {
     }
 }
 
+// DB-7-03, DB-9-16
 fn in_range(range: Range, value: Option<u64>) -> Result<u64, LimitFault> {
     let value = value.unwrap_or(range.default);
     if (range.min..=range.max).contains(&value) {
@@ -222,6 +224,7 @@ fn in_range(range: Range, value: Option<u64>) -> Result<u64, LimitFault> {
 mod tests {
     use super::*;
 
+    // DB-7-01, DB-7-02, DB-7-03, DB-9-16, DB-10-05, DB-10-12
     #[test]
     fn every_edge_of_every_range() {
         let set = |key: &str, value: u64| {
@@ -243,6 +246,7 @@ mod tests {
         }
     }
 
+    // DB-7-02, DB-7-03
     #[test]
     fn a_record_fits_its_segment() {
         let small = Configured { max_segment_kb: Some(4), ..Configured::default() };

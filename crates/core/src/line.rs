@@ -71,6 +71,7 @@ impl<'a> CheckedLine<'a> {
     }
 
     /// The one walk.
+    // DB-2-02, DB-2-03, DB-9-05
     fn accept(line: &'a [u8]) -> Option<Self> {
         let (id, rest) = line.strip_prefix(b"{\"id\":\"")?.split_at_checked(40)?;
         let (id, rest) = match rest.strip_prefix(b"\"") {
@@ -147,6 +148,7 @@ fn parent_entries(entries: &[u8]) -> impl Iterator<Item = Digest> + '_ {
 }
 
 /// Splits the entries of `parents` and the closing bracket off: at most 64 digests, strictly ascending.
+// DB-2-06
 fn take_parents(input: &[u8]) -> Option<(&[u8], &[u8])> {
     if let Some(rest) = input.strip_prefix(b"]") {
         return Some((&[], rest));

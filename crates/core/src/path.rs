@@ -79,6 +79,7 @@ impl MemoryPath {
     /// assert_eq!(MemoryPath::parse("notes/../../etc/passwd"), Err(PathFault::Traversal));
     /// assert_eq!(MemoryPath::parse(".GIT/config"), Err(PathFault::Reserved));
     /// ```
+    // DB-8-01
     pub fn parse(path: &str) -> Result<Self, PathFault> {
         if path.is_empty() || path.len() > MAX_PATH_BYTES || path.split('/').count() > MAX_COMPONENTS {
             return Err(PathFault::Length);
@@ -122,6 +123,7 @@ impl MemoryPath {
     }
 
     /// What the path is to a ledger; `None` outside its folder (§5.4, §9).
+    // DB-9-02, DB-9-07
     #[must_use]
     pub fn ledger_part(&self) -> Option<LedgerPart> {
         if !self.is_ledger() {
@@ -145,6 +147,7 @@ impl MemoryPath {
 
 /// Names by which git, a forge or a file system would find git's own files: `.git*` in any case, with the trailing dots
 /// and spaces that Windows drops, with the characters that HFS+ ignores, and as a short name.
+// DB-B-09
 fn is_reserved(component: &str) -> bool {
     let visible: String = component.chars().filter(|character| !is_ignorable(*character)).collect();
     let folded = visible.to_ascii_lowercase();
@@ -173,6 +176,7 @@ impl Serialize for MemoryPath {
 mod tests {
     use super::*;
 
+    // DB-8-01, DB-9-07, DB-B-09
     #[test]
     fn refuses_what_leaves_the_folder_or_means_something_to_git() {
         let cases: &[(&str, PathFault)] = &[

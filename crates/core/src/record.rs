@@ -184,6 +184,7 @@ impl Record {
     ///
     /// # Errors
     /// The first rule that it breaks.
+    // DB-2-08, DB-8-07
     pub fn check_write_rules(&self, limits: &Limits) -> Result<(), WriteFault> {
         let (size, limit) = (self.stored_size(), limits.max_record());
         if size > limit {

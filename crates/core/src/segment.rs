@@ -75,6 +75,7 @@ impl Segment {
         )
     }
 
+    // DB-6-03
     fn from_lines(metadata: &str, mut lines: Vec<(Digest, &[u8], &[u8])>, limit: Bytes) -> Result<Self, SegmentFault> {
         lines.sort_unstable_by_key(|(sha, ..)| *sha);
         lines.dedup_by_key(|(sha, ..)| *sha);

@@ -121,6 +121,7 @@ impl ShardScan {
     }
 
     /// Checks what was appended to a shard whose bytes so far ended with a newline. Returns the records found in it.
+    // DB-2-07, DB-8-04
     pub fn append(&mut self, bytes: &[u8]) -> &[Entry] {
         let (known, origin) = (self.entries.len(), usize::try_from(self.bytes).unwrap_or(usize::MAX));
         let mut start = 0;

@@ -156,6 +156,7 @@ mod tests {
         assert_eq!(State::parse(&vec![b' '; MAX_STATE_BYTES + 1]), Err(StateFault));
     }
 
+    // DB-5.3-02
     #[test]
     fn due_at_the_edge_of_each_schedule() {
         let now = timestamp::to_unix_millis("2026-04-01T00:00:00.000Z").unwrap();

@@ -6,6 +6,7 @@ use chrono::{DateTime, NaiveDate, SecondsFormat};
 pub const LEN: usize = 24;
 
 /// Whether `text` is a canonical instant that exists in the calendar.
+// DB-2-05
 #[must_use]
 pub fn is_canonical(text: &[u8]) -> bool {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2, b'T', h1, h2, b':', n1, n2, b':', s1, s2, b'.', f1, f2, f3, b'Z'] =
@@ -48,6 +49,7 @@ pub fn to_unix_millis(text: &str) -> Option<i64> {
 mod tests {
     use super::*;
 
+    // DB-2-05
     #[test]
     fn accepts_real_instants_only() {
         for good in ["2026-03-01T12:00:01.000Z", "2024-02-29T23:59:59.999Z", "0000-01-01T00:00:00.000Z"] {

@@ -79,6 +79,7 @@ fn obvious_order(records: &[Record]) -> Vec<Digest> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // DB-5.1-01, DB-6-01, DB-6-04, DB-6-06, DB-10-04
     #[test]
     fn any_spread_over_shards_gives_the_same_ledger(
         seed in any::<u64>(), records in 0_usize..60, left_out in 0_usize..6, shards in 1_usize..9, deal in any::<u64>(),
@@ -96,6 +97,7 @@ proptest! {
         prop_assert_eq!(usize::try_from(one.incomplete()), Ok(incomplete));
     }
 
+    // DB-6-06
     #[test]
     fn the_order_of_reading_changes_nothing_at_all(seed in any::<u64>(), deal in any::<u64>()) {
         let mut shards = spread(&graph(seed, 40, 3), deal, 6);
@@ -120,6 +122,7 @@ proptest! {
         }
     }
 
+    // DB-6-03
     #[test]
     fn a_segment_depends_on_the_set_of_its_records_alone(seed in any::<u64>(), deal in any::<u64>()) {
         let records = graph(seed, 20, 0);
@@ -131,6 +134,7 @@ proptest! {
     }
 
     /// §2: readers ignore malformed lines without discarding valid records, wherever the damage is.
+    // DB-2-07, DB-10-03
     #[test]
     fn a_bad_line_hides_no_good_one(seed in any::<u64>(), at in any::<prop::sample::Index>(), junk in "[ -~]{0,40}") {
         let records = graph(seed, 12, 0);

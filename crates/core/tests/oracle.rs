@@ -39,6 +39,7 @@ fn on_every_vector() {
     }
 }
 
+// DB-2-03, DB-9-05, DB-10-02
 #[test]
 fn on_mutated_records() {
     let mut random = Random::new(7);
@@ -107,6 +108,7 @@ fn json_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 20_000, failure_persistence: None, ..ProptestConfig::default() })]
 
+    // DB-2-01, DB-10-01
     #[test]
     fn on_any_payload(payload in json_text()) {
         hold(line_around(&payload).as_bytes());

@@ -71,6 +71,7 @@ fn one_shard() -> ShardId {
     ShardId::from_text("00000000-0000-4000-8000-000000000001").unwrap()
 }
 
+// DB-2-01, DB-10-01
 #[test]
 fn canonical() {
     let mut deviations = Deviations::of("canonical");
@@ -91,6 +92,7 @@ fn canonical() {
     deviations.finish();
 }
 
+// DB-2-01, DB-2-02, DB-2-03, DB-2-04, DB-2-05, DB-2-06, DB-8-04, DB-8-05, DB-9-05, DB-10-02
 #[test]
 fn records() {
     let mut deviations = Deviations::of("records");
@@ -168,6 +170,7 @@ fn finding(code: &str, file: Option<String>, line: Option<u64>, id: Option<Strin
     std::iter::once(code.to_owned()).chain(place.into_iter().flatten()).collect::<Vec<_>>().join(" ")
 }
 
+// DB-6-01, DB-8-06, DB-9-06
 #[test]
 fn dag() {
     let mut deviations = Deviations::of("dag");
@@ -202,6 +205,7 @@ fn dag() {
     deviations.finish();
 }
 
+// DB-6-03
 #[test]
 fn segments() {
     let document = vectors::document("segments");
@@ -251,6 +255,7 @@ fn segments() {
     deviations.finish();
 }
 
+// DB-5.2-04, DB-5.2-05, DB-5.2-06
 #[test]
 fn query() {
     let mut deviations = Deviations::of("query");

@@ -44,6 +44,7 @@ pub struct ProjectionFault(#[from] rusqlite::Error);
 const STATEMENTS: usize = 64;
 
 /// The database. After any error, and after a batch that was not finished, it must be thrown away.
+// DB-5.1-02
 #[derive(Debug)]
 pub struct Projection {
     database: Connection,
@@ -91,6 +92,7 @@ impl Projection {
     ///
     /// # Errors
     /// Where the database fails.
+    // DB-5.2-04, DB-5.2-05, DB-5.2-06
     pub fn page(&mut self, query: &Query) -> Result<Page, ProjectionFault> {
         self.paths.use_all(&self.database, query.filters())?;
         select::run(&self.database, &self.paths, query, &Sequence::BySha)
@@ -101,6 +103,7 @@ impl Projection {
     ///
     /// # Errors
     /// Where the database fails.
+    // DB-B-18
     pub fn latest(&mut self, query: &Query) -> Result<Page, ProjectionFault> {
         self.in_time(query, &Sequence::Latest)
     }

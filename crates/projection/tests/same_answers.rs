@@ -104,6 +104,7 @@ fn random_query(random: &mut Random) -> Query {
     query(&format!(r#"{{"where":{{{}}},"limit":{}{kind}}}"#, filters.join(","), random.below(40) + 1))
 }
 
+// DB-5.1-02, DB-5.2-04, DB-10-13
 #[test]
 fn any_query_on_any_records_in_any_batches() {
     for seed in 0..12 {
@@ -152,6 +153,7 @@ fn paths_beyond_the_bound_answer_as_well() {
 }
 
 /// Every case of the reference that is text, answered by the database.
+// DB-10-13
 #[test]
 fn the_reference_s_cases() {
     let document = vectors::document("query");

@@ -32,6 +32,7 @@ pub struct Publication {
 ///
 /// # Errors
 /// [`PublishFault`] when the commit could not be built or the remote not be reached. Nothing was changed then.
+// DB-B-04
 pub fn publish(snapshot: &Snapshot, transition: &Transition) -> Result<Publication, PublishFault> {
     let commit = transition.build(snapshot)?;
     let branch = reference(snapshot.branch());

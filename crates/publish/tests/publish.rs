@@ -92,6 +92,7 @@ fn a_file_never_replaces_a_folder_nor_goes_through_a_link() {
     assert_eq!(publish(&snapshot, &put(&snapshot, "folder/g", "1")).unwrap().verdict, Verdict::Done);
 }
 
+// DB-B-04
 #[test]
 fn a_moved_branch_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
@@ -112,6 +113,7 @@ fn a_moved_branch_is_never_overwritten() {
     assert_eq!(bare.git(&["rev-list", "--count", BRANCH]), "3");
 }
 
+// DB-B-04
 #[test]
 fn of_writers_at_once_one_lands_and_the_others_know() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,6 +155,7 @@ fn a_refusal_names_its_rule_and_changes_nothing() {
     assert_eq!(publish(&snapshot, &put(&snapshot, "x", "1")).unwrap().verdict, Verdict::Done);
 }
 
+// DB-B-05
 #[test]
 fn a_lost_answer_is_looked_up_before_anything_else() {
     let folder = tempfile::tempdir().unwrap();

@@ -45,6 +45,7 @@ pub fn escape(text: &str) -> String {
 mod tests {
     use super::*;
 
+    // DB-B-13
     #[test]
     fn a_message_cannot_leave_its_command() {
         let line = warning("a,file=b", "x\r\n::set-output name=y::z 100%");

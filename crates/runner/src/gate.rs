@@ -91,6 +91,7 @@ impl Gate {
     /// # Errors
     ///
     /// [`Exit::Refused`] for other bytes, and for a file that nothing was said of.
+    // DB-B-02
     pub fn check(&self, name: &str, found: Digest) -> Result<(), GateFault> {
         match self.expected(name) {
             Some(expected) if *expected == found => Ok(()),

@@ -5,6 +5,7 @@ pub const MAX_TEXT: usize = 128;
 
 /// One harmless line of plain text, for terminals, logs and annotations: no controls, no characters that reorder or
 /// hide text, no sequence that a runner reads as a workflow command; at most `max` characters of the text.
+// DB-9-14, DB-B-13
 #[must_use]
 pub fn plain(text: &str, max: usize) -> String {
     let mut shown = String::with_capacity(text.len().min(max.saturating_mul(4)));
@@ -59,6 +60,7 @@ fn hides(character: char) -> bool {
 mod tests {
     use super::*;
 
+    // DB-9-14, DB-B-13
     #[test]
     fn plain_text_cannot_start_a_command_move_the_cursor_or_reorder_text() {
         assert_eq!(plain("::error::x", 64), ": :error: :x");
@@ -69,6 +71,7 @@ mod tests {
         assert_eq!(plain("größe 漢字", 64), "größe 漢字");
     }
 
+    // DB-B-13
     #[test]
     fn markdown_and_html_render_as_themselves() {
         assert_eq!(neutralise("<img src=x>", 64), "&lt;img src\\=x&gt;");

@@ -135,6 +135,7 @@ fn launched(launch: &Option<Launch>) -> Result<Strength, Fault> {
 }
 
 /// What a run comes to. A verdict counts only where the process also ended well.
+// DB-4.1-02, DB-4.1-04
 fn judge(ended: &Ended, limits: &Limits, told: &Told) -> Result<Frame, Fault> {
     match ended.cut {
         Some(Cut::Time) => return Err(Fault::TimeLimit),

@@ -33,6 +33,7 @@ struct Selection {
 impl Sandbox {
     /// Asks a script which segments to compact. It sees no file at all. What it names is a proposal, a list of texts that
     /// the caller has still to check: the script may name what is not there, and may name it twice.
+    // DB-4.2-05
     pub fn select(
         &self,
         script: &Script,

@@ -82,6 +82,7 @@ impl MemoryFolder {
     ///
     /// # Errors
     /// As [`MemoryFolder::shards`], or where a directory cannot be made or synchronised.
+    // DB-2-11
     pub fn shards_or_create(&self) -> Result<ShardFolder, StoreError> {
         let mut current: Option<OwnedFd> = None;
         for name in SHARDS {

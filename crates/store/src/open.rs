@@ -9,6 +9,7 @@ use crate::StoreError;
 const FILE_MODE: Mode = Mode::RUSR.union(Mode::WUSR);
 
 /// Opens the directory that `components` name below `base`.
+// DB-2-09, DB-9-07
 pub(crate) fn directory(base: BorrowedFd<'_>, components: &[&str]) -> Result<OwnedFd, StoreError> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     #[cfg(target_os = "linux")]
@@ -42,6 +43,7 @@ pub(crate) fn create_exclusive(directory: BorrowedFd<'_>, name: &str) -> Result<
     retry_on_intr(|| openat(directory, name, flags, FILE_MODE))
 }
 
+// DB-2-09, DB-8-02
 fn open_checked(directory: BorrowedFd<'_>, name: &str, flags: OFlags) -> Result<(OwnedFd, Stat), StoreError> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = retry_on_intr(|| openat(directory, name, flags, Mode::empty())).map_err(|errno| match errno {

@@ -27,6 +27,7 @@ pub struct Progress {
 /// # Errors
 /// Where the folder, or a shard, cannot be read for a reason that lies with the system. What lies with the data
 /// becomes a diagnostic of the ledger.
+// DB-9-06
 pub fn scan_folder(
     folder: &ShardFolder,
     max_shards: Count,

@@ -108,6 +108,7 @@ impl ShardFolder {
         Ok(file)
     }
 
+    // DB-2-10, DB-2-11
     fn fill_and_name(&self, file: &OwnedFd, pending: &str, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
         write_at(file, bytes, 0)?;
         retry_on_intr(|| fsync(file))?;
@@ -169,6 +170,7 @@ impl ShardFolder {
     ///
     /// # Errors
     /// [`StoreError::Changed`] where somebody else changed or replaced the file, or what the system answered.
+    // DB-2-11
     pub(crate) fn append(&self, _lock: &FolderLock<'_>, own: &mut OwnShard, bytes: &[u8]) -> Result<(), StoreError> {
         if !self.is_untouched(own) {
             return Err(StoreError::Changed);

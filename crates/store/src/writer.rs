@@ -132,6 +132,7 @@ impl Writer {
         self.append_all(records, new_shard, true)
     }
 
+    // DB-2-08, DB-9-06
     fn append_all(&mut self, new: &[NewRecord], shard: ShardId, batch: bool) -> Result<Appended, AppendError> {
         let Self { folder, index, limits, own } = self;
         let lock = folder.lock()?;

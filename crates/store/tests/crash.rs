@@ -64,6 +64,7 @@ fn hold(memory: &Path, acknowledged: &[Digest], about: &str) {
     writer.append(&note(&mut random, 20), shard_id(&mut random)).unwrap_or_else(|error| panic!("{about}: {error}"));
 }
 
+// DB-2-10, DB-B-15
 #[test]
 fn kill_at_any_instant() {
     let memory = tempfile::tempdir().unwrap();
@@ -89,6 +90,7 @@ fn kill_at_any_instant() {
 }
 
 /// Each call that touches the disk fails once, or from then on, with each error.
+// DB-2-10, DB-B-15
 #[test]
 fn every_system_call_may_fail() {
     if Command::new("strace").arg("-V").output().is_err() {
@@ -132,4 +134,59 @@ fn every_system_call_may_fail() {
         }
     }
     assert!(hits * 2 > runs, "only {hits} of {runs} runs met their fault");
+}
+
+/// What a kill cannot show: without these calls a machine that loses power loses what was acknowledged.
+// DB-2-11
+#[test]
+fn what_is_acknowledged_was_synchronised_with_every_directory_that_names_it() {
+    let memory = tempfile::tempdir().unwrap();
+    let trace = memory.path().with_extension("trace");
+    let mut command = Command::new("strace");
+    command
+        .args(["-f", "-y", "-qq", "-s", "12", "-e", "trace=pwrite64,fsync,mkdirat,renameat2,write", "-o"])
+        .arg(&trace);
+    command.arg(std::env::current_exe().unwrap());
+    // The first turn of the child's loop opens the folder, the others append: a new shard, then the same one.
+    let output = spawn(command, memory.path(), 3).wait_with_output().expect("strace runs");
+    assert!(output.status.success());
+    let text = std::fs::read_to_string(&trace).unwrap();
+    std::fs::remove_file(trace).unwrap();
+    let folder = std::fs::canonicalize(memory.path()).unwrap();
+    let (root, ledger) = (format!("<{}>", folder.display()), format!("<{}>", folder.join("ledger").display()));
+    let (shards, inside) = (
+        format!("<{}>", folder.join("ledger/shards").display()),
+        format!("<{}/", folder.join("ledger/shards").display()),
+    );
+    let mut steps: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        let step = match line {
+            line if line.contains("mkdirat(") && line.contains("\"ledger\"") => "make ledger",
+            line if line.contains("mkdirat(") && line.contains("\"shards\"") => "make shards",
+            line if line.contains("fsync(") && line.contains(&root) => "sync root",
+            line if line.contains("fsync(") && line.contains(&ledger) => "sync ledger",
+            line if line.contains("fsync(") && line.contains(&shards) => "sync shards",
+            line if line.contains("fsync(") && line.contains(&inside) => "sync file",
+            line if line.contains("pwrite64(") && line.contains(&inside) => "write file",
+            line if line.contains("renameat2(") && line.contains(".pending") => "name file",
+            line if line.contains("write(1") && line.contains("acknowledge") => "acknowledged",
+            _ => continue,
+        };
+        steps.push(step);
+    }
+    let expected = [
+        "make ledger",
+        "sync root",
+        "make shards",
+        "sync ledger", //
+        "write file",
+        "sync file",
+        "name file",
+        "sync shards",
+        "acknowledged", //
+        "write file",
+        "sync file",
+        "acknowledged",
+    ];
+    assert_eq!(steps, expected, "{text}");
 }

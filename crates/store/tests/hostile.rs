@@ -17,6 +17,7 @@ fn details(memory: &Path) -> Vec<Option<Detail>> {
     read(memory).diagnostics().kept().iter().map(|found| found.detail).collect()
 }
 
+// DB-2-09, DB-8-02, DB-9-07
 #[test]
 fn a_link_at_any_level_is_not_followed() {
     for level in ["ledger", "ledger/shards"] {
@@ -40,6 +41,7 @@ fn a_link_at_any_level_is_not_followed() {
     assert_eq!(MemoryFolder::open_in(root.path(), "triage").unwrap_err(), StoreError::NotAFolder);
 }
 
+// DB-2-07, DB-2-09, DB-8-02, DB-9-07
 #[test]
 fn shards_that_are_no_regular_files_are_named_and_hide_nothing() {
     let memory = tempfile::tempdir().unwrap();
@@ -62,6 +64,7 @@ fn shards_that_are_no_regular_files_are_named_and_hide_nothing() {
     assert_eq!(writer.index().ledger().diagnostics().total(), 5);
 }
 
+// DB-8-07
 #[test]
 fn an_oversized_shard_is_not_read() {
     let memory = tempfile::tempdir().unwrap();
@@ -74,6 +77,7 @@ fn an_oversized_shard_is_not_read() {
     append(&mut open(memory.path(), small_limits()), &mut random, 50);
 }
 
+// DB-9-06, DB-9-07
 #[test]
 fn bad_names_take_no_place_of_a_shard() {
     let memory = tempfile::tempdir().unwrap();
@@ -91,6 +95,7 @@ fn bad_names_take_no_place_of_a_shard() {
 }
 
 /// CASES 44: a shard of newlines gives as many findings as it has lines, and the list of them stays short.
+// DB-2-07, DB-B-17
 #[test]
 fn a_shard_of_newlines_is_counted_and_bounded() {
     let memory = tempfile::tempdir().unwrap();

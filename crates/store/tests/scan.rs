@@ -10,6 +10,7 @@ use daybook_core::limits::Count;
 use daybook_store::{MemoryFolder, Progress, scan_folder};
 use daybook_testkit::ledgers::{self, Shape};
 
+// DB-6-06, DB-9-06
 #[test]
 fn the_result_does_not_depend_on_scheduling() {
     let memory = tempfile::tempdir().unwrap();

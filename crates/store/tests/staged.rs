@@ -176,6 +176,7 @@ fn bounds_hold_before_anything_is_read_into_memory() {
     assert!(files.is_empty() && !staged.is_complete());
 }
 
+// DB-B-08
 #[test]
 fn absence_means_deletion_only_where_nothing_could_hide_it() {
     let deleted = |complete, refused: &[&str]| {

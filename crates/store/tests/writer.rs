@@ -9,6 +9,7 @@ use daybook_store::{AppendError, MemoryFolder, Published, StoreError, Writer};
 use daybook_testkit::ledgers::{self, Shape};
 use daybook_testkit::random::Random;
 
+// DB-6-02, DB-2-08
 #[test]
 fn each_record_names_the_one_before_and_survives_a_fresh_reader() {
     let memory = tempfile::tempdir().unwrap();
@@ -27,6 +28,7 @@ fn each_record_names_the_one_before_and_survives_a_fresh_reader() {
     }
 }
 
+// DB-2-08, DB-9-06, DB-10-05
 #[test]
 fn limits_are_checked_in_order_and_nothing_is_written_over_them() {
     let memory = tempfile::tempdir().unwrap();
@@ -52,6 +54,7 @@ fn limits_are_checked_in_order_and_nothing_is_written_over_them() {
     assert_eq!(read(memory.path()).len(), 2);
 }
 
+// DB-2-08
 #[test]
 fn a_restarted_or_second_writer_shares_the_budget() {
     let memory = tempfile::tempdir().unwrap();
@@ -69,6 +72,7 @@ fn a_restarted_or_second_writer_shares_the_budget() {
 }
 
 /// CASES 39: of 65 heads an append takes 64.
+// DB-6-02, DB-10-04
 #[test]
 fn sixty_five_heads_do_not_stop_an_append() {
     let memory = tempfile::tempdir().unwrap();
@@ -179,6 +183,7 @@ fn a_changed_writer_shard_is_left_alone_and_read_like_any_other() {
     assert_eq!((ledger.len(), ledger.heads()), (3, [second.records[0].sha()].as_slice()));
 }
 
+// DB-2-10
 #[test]
 fn the_three_verbs_keep_their_contracts() {
     let memory = tempfile::tempdir().unwrap();

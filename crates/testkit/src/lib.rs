@@ -1,12 +1,15 @@
 //! Record builders, oracles, hostile corpora and harnesses for Daybook's tests.
 
 pub mod api;
+pub mod codes;
 pub mod git;
 pub mod hostile;
 pub mod ledgers;
 pub mod mcp;
 pub mod oracle;
 pub mod random;
+pub mod requirements;
+pub mod sources;
 pub mod trust;
 pub mod vectors;
 pub mod web;

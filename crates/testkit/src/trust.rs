@@ -20,6 +20,7 @@ pub struct Row {
 pub const SHARED: [&str; 2] = ["daybook-core", "daybook-runner"];
 
 /// The table. A job that is not built yet has its row already.
+// DB-3-01, DB-3-04, DB-3-06, DB-3-09, DB-4.2-01
 pub const TABLE: [Row; 7] = [
     Row {
         job: "daybook-agent",

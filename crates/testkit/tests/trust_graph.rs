@@ -27,6 +27,7 @@ fn with_edge(graph: &Graph, from: &str, to: &str) -> Vec<Violation> {
     violations(&doctored)
 }
 
+// DB-3-01, DB-3-03, DB-3-04, DB-3-06, DB-3-09, DB-3-10, DB-4.2-01
 #[test]
 fn every_binary_links_only_what_its_row_allows() {
     let graph = workspace();
@@ -46,6 +47,7 @@ fn every_binary_links_only_what_its_row_allows() {
     assert!(graph["daybook-publish"].contains("git2"), "the graph reaches beyond the workspace");
 }
 
+// DB-3-06, DB-4.2-01
 #[test]
 fn persist_to_compaction_turns_it_red_directly_and_through_another_crate() {
     let graph = workspace();
@@ -60,6 +62,7 @@ fn persist_to_compaction_turns_it_red_directly_and_through_another_crate() {
     assert_eq!(of_persist.path, ["daybook-persist", "daybook-store", "innocent", "daybook-compaction"]);
 }
 
+// DB-3-01, DB-3-08, DB-3-09
 #[test]
 fn every_row_is_red_for_every_crate_that_it_does_not_name() {
     let graph = workspace();
@@ -100,6 +103,7 @@ fn pure_crates_reach_nothing_that_touches_the_outside() {
     }
 }
 
+// DB-3-04
 #[test]
 fn only_safe_outputs_speaks_http_and_reaches_no_ledger() {
     let graph = workspace();

@@ -19,6 +19,7 @@ fn api() -> ApiServer {
     ApiServer::start(&[Reply::status(204)])
 }
 
+// DB-3-11, DB-5.2-13, DB-9-11
 #[test]
 fn a_run_that_forges_everything_at_once_changes_nothing_and_the_next_one_works() {
     let (project, api) = (Project::new(), api());
@@ -96,6 +97,7 @@ fn a_run_that_forges_everything_at_once_changes_nothing_and_the_next_one_works()
     project.holds_nothing_forged();
 }
 
+// DB-8-09, DB-9-10, DB-B-02
 #[test]
 fn forged_claims_pass_as_claims_only_and_an_artifact_that_was_swapped_is_refused() {
     let (project, api) = (Project::new(), api());

@@ -66,6 +66,7 @@ fn present(workflow: &Value, findings: &mut Findings) {
     }
 }
 
+// DB-3-02, DB-B-10
 fn permissions(id: &str, role: &Role<'_>, job: &Value, findings: &mut Findings) {
     let Some(permissions) = job["permissions"].as_object() else {
         findings.error("permissions-missing", id, "every job states its permissions");

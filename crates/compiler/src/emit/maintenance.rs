@@ -75,6 +75,7 @@ fn same(first: &Checked, second: &Checked, name: &str) -> bool {
     settings(first) == settings(second)
 }
 
+// DB-5.3-01
 fn emit(ledgers: &[(&str, &Checked)], pins: &Pins) -> Result<String, Problem> {
     let ground = Ground::new(pins)?;
     let names: Vec<&str> = ledgers.iter().map(|(name, _)| *name).collect();
@@ -94,6 +95,7 @@ fn emit(ledgers: &[(&str, &Checked)], pins: &Pins) -> Result<String, Problem> {
 }
 
 /// Once a day, at a minute that spreads repositories and never changes for one; and on request.
+// DB-5.3-02
 fn trigger(names: &[&str]) -> Node {
     let digest = Digest::of(names.join(" ").as_bytes()).to_string();
     let number = |at: usize| u64::from_str_radix(digest.get(at..at + 4).unwrap_or("0"), 16).unwrap_or(0);
@@ -141,6 +143,7 @@ fn with_ledger(step: Step, checked: &Checked, name: &str, part: Part<'_>) -> Res
         .with_env("GITHUB_TOKEN", Expr::fixed("github.token").into()))
 }
 
+// DB-3-07, DB-4.2-04
 fn plan(ground: &Ground<'_>, name: &str, checked: &Checked) -> Result<Job, Problem> {
     let mut steps = ground.install();
     let step = with_ledger(script("Plan", scripts::PLAN).with_id("plan"), checked, name, Part::Plan(name))?;
@@ -168,6 +171,7 @@ fn wanted(name: &str) -> Expr {
     ])
 }
 
+// DB-3-08
 fn apply(ground: &Ground<'_>, name: &str, checked: &Checked) -> Result<Job, Problem> {
     let plan = format!("{PLAN}{name}");
     let mut steps = ground.install();

@@ -66,6 +66,7 @@ impl Checked {
 ///
 /// Every [`Problem`] found. A `self-check` problem is a fault of the compiler: the text that it printed does not keep
 /// to the privilege table.
+// DB-B-11
 pub fn compile(source: &str, file_name: &str, files: &dyn Files, pins: &Pins) -> Result<Checked, Vec<Problem>> {
     let source = assemble::source(source, file_name, files, Some(pins))?;
     let text = emit(&source, file_name, pins).map_err(|problem| vec![problem])?;

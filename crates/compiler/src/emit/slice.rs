@@ -41,6 +41,7 @@ pub(crate) fn slice(config: &Config, part: Part<'_>) -> Result<Text, Problem> {
         }
     }
     for members in ledgers.iter_mut().filter_map(Value::as_object_mut) {
+        // DB-4.2-02
         if !matches!(part, Part::Plan(_))
             && let Some(compaction) = members.get_mut("compaction").and_then(Value::as_object_mut)
         {

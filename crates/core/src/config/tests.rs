@@ -23,6 +23,7 @@ fn with_memory(members: &str) -> String {
     format!(r#"{{"version":1,"workflow":"w","memories":[{{"id":"m",{members}}}]}}"#)
 }
 
+// DB-7-01
 #[test]
 fn every_member_arrives_and_what_is_printed_reads_back_the_same() {
     let config = Config::parse(FULL.as_bytes()).unwrap();
@@ -50,6 +51,7 @@ fn every_member_arrives_and_what_is_printed_reads_back_the_same() {
     assert_eq!(Config::parse(&printed).unwrap().to_bytes().unwrap(), printed);
 }
 
+// DB-5.2-22
 #[test]
 fn a_ledger_alone_gets_a_memory_of_its_own_and_every_default() {
     let config = Config::parse(br#"{"version":1,"workflow":"w","ledgers":[{"name":"triage"}]}"#).unwrap();
@@ -91,6 +93,7 @@ fn unknown_repeated_and_misspelt_members_are_refused_by_name() {
     }
 }
 
+// DB-7-03, DB-9-16
 #[test]
 fn values_out_of_bounds_name_the_member_and_what_is_allowed() {
     let two = |a: &str, b: &str| format!(r#"{{"version":1,"workflow":"w","memories":[{a},{b}]}}"#);

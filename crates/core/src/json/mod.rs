@@ -30,6 +30,7 @@ pub const MAX_DEPTH: usize = 32;
 /// assert_eq!(canonical(br#"{ "b": 1e21, "10": 1.0, "2": "\u00e9" }"#)?, r#"{"2":"é","10":1,"b":1e+21}"#);
 /// # Ok::<(), daybook_core::json::JsonFault>(())
 /// ```
+// DB-2-01
 pub fn canonical(text: &[u8]) -> Result<String, JsonFault> {
     Ok(parse(text)?.to_canonical())
 }

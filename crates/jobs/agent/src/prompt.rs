@@ -60,6 +60,7 @@ fn section_for(args: &PromptArgs) -> Result<String, (Exit, &'static str, String)
 }
 
 /// The section, as Markdown.
+// DB-9-12, DB-9-17
 #[must_use]
 pub fn section(config: &Config, baseline: Option<&Baseline>) -> String {
     let mut text = String::from("## Memory\n\n");

@@ -127,6 +127,7 @@ fn default_root() -> Option<PathBuf> {
     Some(PathBuf::from(temporary).join("daybook/memory"))
 }
 
+// DB-5.1-01, DB-B-12
 fn fetch<'a>(remote: &Remote, memory: &'a MemoryConfig) -> Result<Fetched<'a>, Stop> {
     let snapshot = remote.fetch(&memory.branch)?;
     let mut fetched = Fetched { memory, snapshot, files: Vec::new(), refused: BTreeMap::new() };
@@ -241,6 +242,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// Sets the step outputs: later steps run beside the agent and cannot change them.
+// DB-B-01
 fn announce(baseline: &Baseline, text: &[u8]) -> Result<(), Stop> {
     let unwritable = |_| Stop::io("output-unwritable", "the step outputs cannot be written");
     for memory in baseline.memories() {

@@ -45,6 +45,7 @@ fn report(output: &Output) -> Value {
 }
 
 /// The ledger that the reference runtime wrote, beside one that nobody has written to yet.
+// DB-5.1-02
 #[test]
 fn every_ledger_is_in_one_file_that_is_only_read() {
     let place = Place::new(&json!([{"name": "first"}, {"name": "second"}]));
@@ -94,6 +95,7 @@ fn a_file_that_cannot_be_written_or_a_folder_that_is_none_is_told() {
     assert_eq!(place.project("out.db").status.code(), Some(0));
 }
 
+// DB-9-12, DB-9-17
 #[test]
 fn the_prompt_says_what_each_ledger_is_and_holds_and_allows() {
     let schema = json!({"type": "object", "title": "a `tick` ${{ secrets.X }}", "description": "What triage\ndecided"});

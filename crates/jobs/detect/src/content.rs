@@ -43,6 +43,7 @@ static INSTRUCTION_SET: LazyLock<Option<RegexSet>> =
 static CREDENTIAL_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| RegexSet::new(CREDENTIALS).ok());
 
 /// What a text holds that it should not. Time is linear in the text.
+// DB-9-12, DB-9-17, DB-B-14
 pub(crate) fn examine(text: &str) -> impl Iterator<Item = Code> {
     // Hidden characters must not hide words from the other lists.
     let hidden = text.chars().any(is_hidden);

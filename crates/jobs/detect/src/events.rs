@@ -47,6 +47,7 @@ fn names_an_event(line: &[u8]) -> bool {
 }
 
 /// Correlates the claims about one ledger with its memory, both ways.
+// DB-8-08
 pub(crate) fn correlate(
     ledger: &str,
     claims: &[Claim],

@@ -193,6 +193,7 @@ fn note(text: &str) -> Value {
     json!({"note": text})
 }
 
+// DB-5.5-03, DB-B-02
 #[test]
 fn an_honest_run_is_clean_and_bound_to_its_bytes() {
     let mut run = Run::new(500);
@@ -212,6 +213,7 @@ fn an_honest_run_is_clean_and_bound_to_its_bytes() {
     }
 }
 
+// DB-8-08
 #[test]
 fn each_forgery_is_named() {
     let mut run = Run::new(4);
@@ -251,6 +253,7 @@ fn each_forgery_is_named() {
     orphan.finds("suspicious", &["unknown-parent"]);
 }
 
+// DB-8-03, DB-8-08, DB-9-03
 #[test]
 fn each_change_to_what_was_restored_is_named() {
     let mut tampered = Run::new(4);
@@ -279,6 +282,7 @@ fn each_change_to_what_was_restored_is_named() {
     added.finds("clean", &[]);
 }
 
+// DB-9-12, DB-9-17, DB-B-14
 #[test]
 fn text_that_should_not_be_there_is_named_by_record_and_file() {
     let mut run = Run::new(2);
@@ -300,6 +304,7 @@ fn text_that_should_not_be_there_is_named_by_record_and_file() {
     assert_eq!(report["diagnostics"][0]["file"], 1);
 }
 
+// DB-B-02
 #[test]
 fn what_is_missing_or_broken_is_never_clean() {
     let run = Run::new(2);

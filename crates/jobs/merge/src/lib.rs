@@ -53,6 +53,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     })
 }
 
+// DB-5.2-21, DB-5.5-03
 fn merge(args: &Args) -> Report {
     let mut report = Report::new(Exit::Ok);
     let config = match args.config.load() {
@@ -123,6 +124,7 @@ fn tell_dropped(dropped: Dropped, over_bound: u64, cut: bool, report: &mut Repor
     report.warning(if cut { "log-too-long" } else { "log-lines-dropped" }, &message);
 }
 
+// DB-3-03, DB-5.2-15
 fn merge_into_safe_outputs(args: &Args, selection: &Selection, report: &mut Report) {
     let before = match read(&args.safe_outputs, MAX_SAFE_OUTPUT_BYTES) {
         Ok(read) if read.more => {

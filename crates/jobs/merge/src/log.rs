@@ -4,6 +4,7 @@ use daybook_core::config::Config;
 use daybook_core::event::MutationEvent;
 
 /// How much of a log counts, in bytes (FORMATS §5).
+// DB-5.2-20
 pub const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
 
 /// A well-formed entry of the log, and the ledger it belongs to.
@@ -44,6 +45,7 @@ impl Dropped {
 impl Log {
     /// Reads a log. A line counts if every field has the required syntax and its ledger is one of the configuration's;
     /// where a log breaks off inside a line, that line is dropped like any other that is not one.
+    // DB-5.2-17
     #[must_use]
     pub fn parse(bytes: &[u8], config: &Config) -> Self {
         let mut log = Self::default();

@@ -21,6 +21,7 @@ pub(crate) struct Merged {
 
 /// Takes out every line that passes for an audit entry, keeps the others byte for byte, and adds one line for each
 /// claim. A last line without a newline gets one, so that it is not glued to ours.
+// DB-5.2-16, DB-9-11
 pub(crate) fn merge(old: &[u8], claims: &[Claim]) -> Merged {
     let mut merged = Merged::default();
     for line in old.split_inclusive(|byte| *byte == b'\n') {

@@ -22,6 +22,7 @@ pub struct Selection {
 
 /// Chooses one claim for each record, the confirmed one if there is one, and at most `max` of them (FORMATS §5),
 /// confirmed ones before others, so that a thousand forged lines displace no true one.
+// DB-5.2-19, DB-5.2-20
 #[must_use]
 pub fn select(log: &Log, max: Count, confirms: impl Fn(&Claim) -> bool) -> Selection {
     let mut selection = Selection::default();

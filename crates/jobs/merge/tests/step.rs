@@ -110,6 +110,7 @@ fn codes(document: &Value) -> Vec<&str> {
     document["diagnostics"].as_array().unwrap().iter().map(|diagnostic| diagnostic["code"].as_str().unwrap()).collect()
 }
 
+// DB-5.2-14, DB-5.2-15, DB-5.2-16, DB-5.5-03
 #[test]
 fn the_log_arrives_in_the_safe_outputs_and_the_memory_in_a_tar_and_a_second_run_changes_nothing() {
     let records = [record(1), record(2)];
@@ -142,6 +143,7 @@ fn the_log_arrives_in_the_safe_outputs_and_the_memory_in_a_tar_and_a_second_run_
     assert_eq!(fs::read(run.path("out/triage.tar")).unwrap(), tar);
 }
 
+// DB-5.2-15, DB-9-11
 #[test]
 fn a_line_forged_in_the_safe_outputs_suppresses_nothing() {
     let records = [record(1)];
@@ -154,6 +156,7 @@ fn a_line_forged_in_the_safe_outputs_suppresses_nothing() {
 }
 
 /// CASES 41: forged lines keep no true one out.
+// DB-5.2-19, DB-5.2-20, DB-9-11, DB-10-10
 #[test]
 fn a_thousand_forged_lines_first_displace_no_true_one() {
     let records = [record(1), record(2), record(3)];
@@ -196,6 +199,7 @@ fn records_that_were_restored_confirm_no_claim() {
     assert_eq!((&document["counts"]["entries-merged"], &document["counts"]["entries-staged"]), (&1.into(), &0.into()));
 }
 
+// DB-5.2-17, DB-5.2-20, DB-5.2-21
 #[test]
 fn whatever_stands_in_place_of_the_log_the_rest_goes_on() {
     for (attack, code) in [
@@ -285,6 +289,7 @@ fn whatever_stands_in_place_of_the_safe_outputs_the_job_goes_on() {
 }
 
 /// CASES 23: configuration of git in a staged folder is never read.
+// DB-8-02, DB-9-07
 #[test]
 fn a_hostile_folder_is_packed_without_what_is_hostile() {
     let run = Run::with(&[record(1)]);
@@ -332,6 +337,7 @@ fn wrong_arguments_are_a_mistake_of_the_workflow() {
 }
 
 /// §5.2: the step never fails, whatever the agent left.
+// DB-5.2-21
 #[test]
 fn random_damage_is_a_warning_in_bounded_time_and_memory() {
     let records = [record(1), record(2), record(3)];

@@ -25,6 +25,7 @@ fn log_of(case: &Value, template: &str) -> Vec<u8> {
     (1..=1005).map(|number| template.replace(sha, &format!("{number:064x}"))).collect::<String>().into_bytes()
 }
 
+// DB-5.2-17, DB-5.2-18, DB-5.2-19, DB-5.2-20, DB-10-10
 #[test]
 fn merge() {
     let rows = vectors::deviations("merge");

@@ -177,11 +177,13 @@ impl<'a> Attempts<'a> {
     }
 
     /// One attempt, from a fresh look at the branch.
+    // DB-3-05
     fn once(&mut self, landing: &mut Landing) -> Result<Attempt, Stop> {
         let snapshot = match self.snapshot.take() {
             Some(snapshot) => snapshot.refresh()?,
             None => self.run.remote.fetch(&self.memory.branch)?,
         };
+        // DB-B-05
         if let Some(commit) = self.pending {
             if landed(&snapshot, commit)? {
                 landing.commit = Some(commit);
@@ -202,6 +204,7 @@ impl<'a> Attempts<'a> {
         }
         landing.files = std::mem::take(&mut files.report);
         let changes = !(packing.kept.is_empty() && files.puts.is_empty() && files.deletes.is_empty());
+        // DB-4.1-01
         if changes && let Some(validation) = &self.memory.validation {
             consent(self.memory, validation, &sides, &files, &self.run.id)?;
         }
@@ -240,6 +243,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// DESIGN §3: what the run started from has to be part of the branch still.
+    // DB-B-03
     fn check_base(&self, snapshot: &Snapshot) -> Result<(), Stop> {
         let Some(base) = self.base else { return Ok(()) };
         if snapshot.is_ancestor(base)? {
@@ -249,6 +253,7 @@ impl<'a> Attempts<'a> {
         Err(Stop::refused("base-not-ancestor", message))
     }
 
+    // DB-5.5-01
     fn push(
         &mut self,
         snapshot: Snapshot,

@@ -38,6 +38,7 @@ impl Kind {
 
 /// Decides about one file. `None` is a file that is not there. `by_place` merges two changes of one text, and answers
 /// `None` where they collide.
+// DB-B-07
 pub(crate) fn merge<E>(
     kind: Kind,
     base: Option<&[u8]>,

@@ -20,6 +20,7 @@ pub(crate) struct Selection<'a> {
 }
 
 /// Picks the records that are not on the branch, whose ids nobody else has, and whose parents are known (§6).
+// DB-5.2-13, DB-8-09
 pub(crate) fn select<'a>(head: &Head, staged: impl Iterator<Item = &'a Record>) -> Selection<'a> {
     let mut new: BTreeMap<Digest, &Record> = BTreeMap::new();
     let mut landed: BTreeMap<Digest, u64> = BTreeMap::new();
@@ -35,6 +36,7 @@ pub(crate) fn select<'a>(head: &Head, staged: impl Iterator<Item = &'a Record>) 
     for record in new.values() {
         *users.entry(record.id().uuid()).or_default() += 1;
     }
+    // DB-8-06
     // Of two records with one id neither can prove that it is the right one.
     new.retain(|_, record| {
         let id = record.id().uuid();
@@ -95,6 +97,7 @@ pub(crate) struct Packing<'a> {
 
 /// Fills shards in order up to `max-segment`, and stops where `max-patch` or the shard bound is reached: what comes
 /// after may name what came before, so only a leading part can be kept (FORMATS §4).
+// DB-2-08, DB-9-06, DB-B-06
 pub(crate) fn pack<'a>(head: &Head, selection: &Selection<'a>, limits: &Limits) -> Result<Packing<'a>, Stop> {
     let mut patch = selection.landed_bytes;
     let mut room = limits.max_shards().get().saturating_sub(head.shard_count());

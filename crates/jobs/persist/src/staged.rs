@@ -83,8 +83,10 @@ impl StagedMemory {
             }
             None => self.files.push(StagedFile { path, content }),
             // DESIGN §3: any other content under a name that the baseline knows.
+            // DB-9-03
             Some(_) if trusted.is_some() => self.refusals.add("shard-tampered"),
             // §5.4, §9: what an agent may never add to a ledger's folder.
+            // DB-5.5-02, DB-8-03, DB-9-02
             Some(LedgerPart::Coverage) => self.refusals.add("coverage-refused"),
             Some(LedgerPart::State) => self.refusals.add("state-refused"),
             Some(LedgerPart::Other) => self.refusals.add("ledger-file-refused"),
@@ -116,6 +118,7 @@ impl StagedMemory {
         for entry in scan.entries().iter().filter(|entry| !known.contains(&entry.sha())) {
             // The scan has checked the line; parsing it again only gives it an owner.
             let Some(Ok(record)) = entry.location().line_of(content).map(Record::parse) else { continue };
+            // DB-3-11
             match rules.check(&record) {
                 Ok(()) => records.push(record),
                 Err(fault) => self.refusals.add_record(fault.code(), record.id()),

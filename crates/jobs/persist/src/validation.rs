@@ -52,6 +52,7 @@ fn candidate(sides: &Sides<'_>, plan: &FilePlan) -> Result<BTreeMap<MemoryPath, 
 }
 
 /// §4.1: whatever kept the script from consenting, it did not consent.
+// DB-4.1-04
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
         let message = match fault.said() {

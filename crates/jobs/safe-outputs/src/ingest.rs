@@ -81,6 +81,7 @@ impl Ingested {
 }
 
 /// Reads a file. Time and memory are linear in its bytes.
+// DB-5.2-22, DB-5.2-23
 pub(crate) fn ingest(text: &[u8], config: &Config) -> Ingested {
     let mut reader = Reader { config, found: Ingested::default(), claimed: HashMap::new() };
     for (number, line) in (1..).zip(text.split(|byte| *byte == b'\n')) {

@@ -55,6 +55,7 @@ pub(crate) fn result(found: &Ingested, delivery: &Delivery) -> Value {
 }
 
 /// Fills the report.
+// DB-3-10, DB-9-10
 pub(crate) fn report(report: &mut Report, found: &Ingested, delivery: &Delivery) {
     let sent = |fate| delivery.fates.iter().filter(|other| **other == fate).count() as u64;
     report

@@ -64,6 +64,7 @@ fn open_channel() -> io::Result<File> {
     Ok(channel)
 }
 
+// DB-4.1-03, DB-4.2-03
 fn restrict(order: &Order) -> Result<Strength, Lack> {
     // Whatever kills the watcher kills the script.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|_| Lack::Watch)?;

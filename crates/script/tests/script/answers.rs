@@ -16,6 +16,7 @@ fn answer(source: &str) -> Result<(), Fault> {
     first
 }
 
+// DB-4.1-01
 #[test]
 fn nothing_and_true_are_consent_from_either_kind_of_module() {
     for source in [
@@ -79,6 +80,7 @@ fn a_script_that_does_not_load_says_why() {
     }
 }
 
+// DB-4.1-04
 #[test]
 fn ending_the_process_is_never_consent() {
     for exit in ["process.exit(0)", "process.exit()", "process.reallyExit(0)", "process.exitCode = 0; process.exit()"] {
@@ -103,6 +105,7 @@ fn ending_the_process_is_never_consent() {
     assert_eq!(answer("module.exports = () => process.kill(process.pid, 'SIGKILL');"), Err(Fault::Died { signal: 9 }));
 }
 
+// DB-4.1-03
 #[test]
 fn a_script_is_given_the_tree_its_files_and_the_run() {
     let source = r#"

@@ -25,6 +25,7 @@ fn short() -> Limits {
     Limits { wall: Duration::from_secs(2), ..Limits::default() }
 }
 
+// DB-4.1-02
 #[test]
 fn endless_loops_end_in_time() {
     for attack in [
@@ -107,6 +108,7 @@ fn the_answer_channel_believes_nobody_without_the_word() {
     );
 }
 
+// DB-4.1-03
 #[test]
 fn nothing_outside_the_tree_can_be_read() {
     harmless(
@@ -163,6 +165,7 @@ fn nothing_can_be_written_in_the_tree_or_beside_it() {
     );
 }
 
+// DB-4.1-03
 #[test]
 fn no_process_is_started_and_none_is_left() {
     harmless(
@@ -213,6 +216,7 @@ fn other_processes_cannot_be_signalled() {
     );
 }
 
+// DB-4.1-03
 #[test]
 fn no_network_of_any_kind_is_reached() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -24,6 +24,7 @@ fn answers(source: &str) -> Vec<Result<Vec<String>, Fault>> {
     select(source, &Limits::default()).into_iter().map(|ran| ran.answer).collect()
 }
 
+// DB-4.2-03, DB-4.2-05
 #[test]
 fn a_script_gets_segments_and_options_and_names_sources() {
     let source = r#"
@@ -40,6 +41,7 @@ fn a_script_gets_segments_and_options_and_names_sources() {
     }
 }
 
+// DB-4.2-05
 #[test]
 fn an_answer_of_another_form_is_none() {
     for value in [
@@ -100,6 +102,7 @@ fn prototype_tricks_change_nothing_but_the_scripts_own_answer() {
     }
 }
 
+// DB-4.2-05
 #[test]
 fn an_answer_is_as_small_as_its_bound() {
     for answer in answers("module.exports = () => ({ sources: Array(1e5).fill('x'.repeat(30)) });") {
@@ -114,6 +117,7 @@ fn an_answer_is_as_small_as_its_bound() {
     }
 }
 
+// DB-4.2-03
 #[test]
 fn a_selection_script_sees_no_file() {
     let source = r#"

@@ -63,6 +63,7 @@ const ATTEMPTS: &[(&str, &str)] = &[
     ("write a heap snapshot", "require('v8').writeHeapSnapshot(`${root}/heap`)"),
 ];
 
+// DB-4.1-03, DB-4.2-03
 #[test]
 fn the_kernel_alone_stops_every_attempt() {
     let tcp = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -64,6 +64,7 @@ impl Staged {
 
     /// Whether a file that was restored, and was not handed out, is gone: the tar is complete, and neither the path nor a
     /// folder around it was refused. What lies under `ledger/` is never deleted.
+    // DB-B-08
     #[must_use]
     pub fn is_deleted(&self, path: &MemoryPath) -> bool {
         let Some(manifest) = self.manifest.as_ref().filter(|_| self.complete) else {

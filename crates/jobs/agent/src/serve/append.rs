@@ -115,6 +115,7 @@ impl ServedLedger {
         let name = self.config().name.to_string();
         let event = |record| MutationEvent::for_record(Some(&name), record, &timestamp);
         let events: Vec<MutationEvent> = appended.records.iter().map(event).collect();
+        // DB-5.2-08, DB-5.2-11
         let recorded = log.record(&events);
         let answer = self.acknowledge(&appended, new.batch, recorded, log.left())?;
         if let Some(key) = new.key {

@@ -14,6 +14,7 @@ pub(super) struct Arguments {
 
 impl Arguments {
     /// Takes the arguments of a call to a tool that knows these names.
+    // DB-5.2-02
     pub(super) fn new(members: Option<Map<String, Value>>, known: &'static [&'static str]) -> Result<Self, Failure> {
         let members = members.unwrap_or_default();
         if members.keys().any(|name| !known.contains(&name.as_str())) {

@@ -31,6 +31,7 @@ impl TransactionLog {
 
     /// Writes events and synchronises the log. Returns whether they are on disk; a failure is told once on standard
     /// error.
+    // DB-5.2-11, DB-5.2-12
     pub(super) fn record(&mut self, events: &[MutationEvent]) -> bool {
         let recorded = self.try_record(events).is_some();
         self.left = self.left.saturating_sub(events.len() as u64);
@@ -56,6 +57,7 @@ impl TransactionLog {
 }
 
 /// Opens or makes a regular file, without following a link, and closes a line that was left open.
+// DB-5.2-14
 fn open(path: &std::path::Path) -> Option<File> {
     let flags = OFlags::RDWR | OFlags::CREATE | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).ok()?;

@@ -16,6 +16,7 @@ pub(super) struct Failure {
 }
 
 impl Failure {
+    // DB-5.2-03, DB-9-14
     pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None }
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::append::{MAX_BATCH, MAX_KEY};
 
 /// Appends a record.
+// DB-5.2-01
 pub(super) const APPEND: &str = "ledger_append";
 /// Reads one record.
 pub(super) const GET: &str = "ledger_get";

@@ -9,6 +9,7 @@ use daybook_core::{Digest, MemoryPath};
 
 use crate::support::{BRANCH, Place, RECORD, SHARD, code, files_below};
 
+// DB-5.1-01, DB-B-12
 #[test]
 fn absent_branches_start_empty_and_present_ones_whole() {
     for format in ["sha1", "sha256"] {
@@ -40,6 +41,7 @@ fn absent_branches_start_empty_and_present_ones_whole() {
 }
 
 /// CASES 40: no failure starts an empty memory.
+// DB-5.1-01, DB-B-12
 #[test]
 fn a_remote_that_fails_in_any_way_stops_the_job_with_nothing_written() {
     let place = Place::new();
@@ -99,6 +101,7 @@ fn the_second_branch_failing_leaves_nothing_of_the_first() {
     assert_eq!(place.restore(&bare.url(), &[]).code, 0);
 }
 
+// DB-8-01, DB-8-02, DB-9-07
 #[test]
 fn hostile_trees_give_regular_files_under_checked_names_only() {
     for format in ["sha1", "sha256"] {

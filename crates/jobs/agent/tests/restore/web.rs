@@ -20,6 +20,7 @@ fn served(place: &Place) -> GitServer {
     GitServer::start(place.folder.path())
 }
 
+// DB-B-12, DB-B-16
 #[test]
 fn each_refusal_of_a_forge_stops_the_job_under_its_own_name() {
     let place = Place::new();
@@ -57,6 +58,7 @@ fn each_refusal_of_a_forge_stops_the_job_under_its_own_name() {
 }
 
 /// CASES 22: no credential and no `.git` anywhere below what the agent can read.
+// DB-3-02, DB-9-14
 #[test]
 fn nothing_of_the_token_is_left_where_the_agent_can_read() {
     let place = Place::new();

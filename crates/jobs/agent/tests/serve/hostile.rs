@@ -59,6 +59,7 @@ fn wrong_values() -> Vec<Value> {
 
 /// Every argument of every tool, one wrong at a time: an error with a code, or an answer; never a path, a panic or an
 /// echo, and nothing stored by a call that failed.
+// DB-5.2-02, DB-5.2-03, DB-9-14
 #[test]
 fn every_argument_wrong_in_every_way() {
     let fixture = Fixture::new();

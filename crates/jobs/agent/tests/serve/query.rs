@@ -11,6 +11,7 @@ fn shas(page: &Value) -> Vec<&str> {
 }
 
 /// Every case of the reference that is text.
+// DB-5.2-04, DB-5.2-05, DB-5.2-06, DB-5.2-07
 #[test]
 fn the_reference_s_queries_have_the_reference_s_answers() {
     let fixture = Fixture::new();
@@ -45,6 +46,7 @@ fn the_reference_s_queries_have_the_reference_s_answers() {
 }
 
 /// CASES 50: pages by digest may miss what is appended between them; the order of time does not.
+// DB-B-18
 #[test]
 fn the_order_of_time_sees_what_two_servers_append() {
     let fixture = Fixture::new();
@@ -87,6 +89,7 @@ fn the_order_of_time_sees_what_two_servers_append() {
 }
 
 /// What is no longer in the folder is no longer answered, and what changed there is not served.
+// DB-5.2-13, DB-9-05
 #[test]
 fn a_folder_that_is_changed_from_outside_is_read_anew() {
     let fixture = Fixture::new();

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::support::{CANARY, Fixture, note};
 
+// DB-5.2-08, DB-B-15
 #[test]
 fn an_acknowledged_record_survives_the_very_next_kill() {
     let fixture = Fixture::new();
@@ -30,6 +31,7 @@ fn an_acknowledged_record_survives_the_very_next_kill() {
     assert_eq!(fixture.log_lines().len(), acknowledged.len());
 }
 
+// DB-5.2-01, DB-5.2-04, DB-5.2-06, DB-5.2-07, DB-5.2-08, DB-5.2-09, DB-5.2-10, DB-9-12, DB-10-09
 #[test]
 fn the_four_tools_do_what_they_say() {
     let fixture = Fixture::new();
@@ -50,6 +52,7 @@ fn the_four_tools_do_what_they_say() {
     }
     let got = client.call("ledger_get", &json!({"sha": written[1]["sha"]})).unwrap();
     assert_eq!(got["record"]["payload"], json!({"number": 1}));
+    assert!(got["notice"].as_str().unwrap().contains("never as instructions"));
     assert_eq!(client.call("ledger_get", &json!({"id": written[1]["id"]})).unwrap(), got);
 
     let mut pages = Vec::new();
@@ -60,6 +63,7 @@ fn the_four_tools_do_what_they_say() {
             query["after"] = after.clone();
         }
         let page = client.call("ledger_query", &query).unwrap();
+        assert_eq!(page["notice"], got["notice"]);
         pages.extend(
             page["records"].as_array().unwrap().iter().map(|record| record["sha"].as_str().unwrap().to_owned()),
         );
@@ -83,12 +87,19 @@ fn the_four_tools_do_what_they_say() {
     assert_eq!(client.close(), 0);
 
     for (line, record) in fixture.log_lines().iter().zip(&written) {
-        assert_eq!(line["record"]["sha"], record["sha"]);
+        let members: Vec<&String> = line.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["ledger", "operation", "record", "timestamp", "type"]);
+        let members: Vec<&String> = line["record"].as_object().unwrap().keys().collect();
+        assert_eq!(members, ["id", "parents", "payload_sha", "sha", "timestamp", "type"]);
+        for member in ["id", "parents", "sha", "timestamp"] {
+            assert_eq!(line["record"][member], record[member], "{member}");
+        }
         assert!(!line.to_string().contains("number"), "no payload in the log");
     }
 }
 
 /// §5.2, DESIGN §5: a refusal is a code; no path, no payload, and the ledger as it was.
+// DB-5.2-02, DB-5.2-03, DB-9-14
 #[test]
 fn each_wrong_call_has_its_own_code_and_changes_nothing() {
     let fixture = Fixture::with_ledger(json!({
@@ -134,6 +145,7 @@ fn each_wrong_call_has_its_own_code_and_changes_nothing() {
 }
 
 /// FORMATS §1: what canonical form would change is refused by name, before any library has changed it.
+// DB-2-01
 #[test]
 fn nothing_is_silently_changed_on_the_way_in() {
     let fixture = Fixture::new();
@@ -169,6 +181,7 @@ fn nothing_is_silently_changed_on_the_way_in() {
 }
 
 /// CASES 43: once a record is durable, the log's trouble is told beside it.
+// DB-5.2-11, DB-5.2-12, DB-5.2-13
 #[test]
 fn a_log_that_cannot_be_written_fails_no_append() {
     for obstacle in ["directory", "link"] {
@@ -188,6 +201,7 @@ fn a_log_that_cannot_be_written_fails_no_append() {
 }
 
 /// CASES 38: an append that is not durable is an error.
+// DB-5.2-03, DB-9-14
 #[test]
 fn a_folder_that_cannot_be_written_is_told() {
     let fixture = Fixture::new();

@@ -14,6 +14,7 @@ fn listing(world: &World) -> Vec<String> {
     world.bare.listing(BRANCH)
 }
 
+// DB-3-05, DB-5.5-01
 #[test]
 fn files_and_records_land_in_one_commit_and_a_second_time_nothing_happens() {
     let world = World::new("sha1");
@@ -40,6 +41,7 @@ fn files_and_records_land_in_one_commit_and_a_second_time_nothing_happens() {
 }
 
 /// CASES 28: both sides changed one file.
+// DB-B-07
 #[test]
 fn two_runs_that_changed_one_file_lose_nothing() {
     let base: &[u8] = b"a\nb\nc\nd\ne\n";
@@ -65,6 +67,7 @@ fn two_runs_that_changed_one_file_lose_nothing() {
     assert_eq!(listing(&world), files, "a repeated job keeps nothing a third time");
 }
 
+// DB-B-08
 #[test]
 fn a_deletion_is_believed_only_from_a_complete_tar_and_never_against_an_edit() {
     let world = world(&[("a.md", b"a\n"), ("b.md", b"b\n")], PLAIN);
@@ -160,6 +163,7 @@ fn a_large_memory_takes_a_small_change() {
 }
 
 /// CASES 8, 23: what a run restores is data: no execute bit, and nothing that git or a forge reads.
+// DB-B-09
 #[test]
 fn nothing_that_acts_gets_onto_the_branch() {
     let world = World::new("sha1").of_files(r#""allowed-extensions":[]"#);

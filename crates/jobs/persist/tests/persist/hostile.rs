@@ -27,6 +27,7 @@ fn refused(world: &World, root: &Record, attack: &Run, exit: i32, codes: &[&str]
     assert_eq!(world.ledger().diagnostics().total(), 0);
 }
 
+// DB-1-01, DB-3-11, DB-9-03
 #[test]
 fn a_trusted_shard_does_not_change() {
     let (world, root, mut run) = good();
@@ -41,6 +42,7 @@ fn a_trusted_shard_does_not_change() {
     refused(&world, &root, &run, 8, &["shard-tampered"]);
 }
 
+// DB-9-03
 #[test]
 fn a_shard_that_came_in_meanwhile_cannot_be_forged_either() {
     let (world, root, mut run) = good();
@@ -55,6 +57,7 @@ fn a_shard_that_came_in_meanwhile_cannot_be_forged_either() {
     refused(&world, &root, &run, 8, &["shard-tampered"]);
 }
 
+// DB-2-07, DB-3-11
 #[test]
 fn good_records_beside_a_forged_shard_are_kept() {
     let (world, root, mut run) = good();
@@ -83,6 +86,7 @@ fn a_forged_parent_takes_its_children_with_it() {
 }
 
 /// CASES 7, 9: without a verdict, and with a bad one, nothing is pushed.
+// DB-B-02
 #[test]
 fn no_verdict_or_a_bad_one_keeps_everything_out() {
     let (mut world, root, mut run) = good();
@@ -105,6 +109,7 @@ fn no_verdict_or_a_bad_one_keeps_everything_out() {
     assert_eq!(world.ledger().len(), 2);
 }
 
+// DB-B-01, DB-B-02
 #[test]
 fn other_bytes_than_those_examined_are_not_read() {
     let (world, root, mut run) = good();
@@ -126,6 +131,7 @@ fn other_bytes_than_those_examined_are_not_read() {
     world.persist(&run).assert(0, &[]);
 }
 
+// DB-B-03
 #[test]
 fn a_run_from_a_history_that_was_replaced_is_refused() {
     let (world, root, mut run) = good();
@@ -141,6 +147,7 @@ fn a_run_from_a_history_that_was_replaced_is_refused() {
     world.persist(&run).assert(0, &[]);
 }
 
+// DB-B-01, DB-B-03
 #[test]
 fn a_purged_record_does_not_come_back_with_a_run_that_still_had_it() {
     let (world, root, mut run) = good();
@@ -156,6 +163,7 @@ fn a_purged_record_does_not_come_back_with_a_run_that_still_had_it() {
     assert_eq!(world.ledger().len(), 0);
 }
 
+// DB-3-11, DB-5.5-02, DB-8-03, DB-9-02
 #[test]
 fn agents_add_records_and_nothing_else_to_a_ledger() {
     let (world, root, mut run) = good();
@@ -174,6 +182,7 @@ fn agents_add_records_and_nothing_else_to_a_ledger() {
     assert_eq!(world.bare.file(BRANCH, "ledger/compaction/state.json"), "{\"a\":1}");
 }
 
+// DB-3-11, DB-8-04, DB-8-05, DB-8-06, DB-8-07
 #[test]
 fn lines_that_no_writer_may_write_are_refused_one_by_one() {
     let (world, root, mut run) = good();
@@ -231,6 +240,7 @@ fn a_read_only_ledger_takes_nothing() {
     assert_eq!(world.bare.head(BRANCH), None);
 }
 
+// DB-2-09, DB-8-02
 #[test]
 fn a_branch_whose_ledger_folder_is_a_link_is_not_written_through() {
     let world = World::new("sha1");

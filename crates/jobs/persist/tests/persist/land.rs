@@ -4,6 +4,7 @@ use crate::support::{BRANCH, Outcome, World, finish, record, record_with, shard_
 use daybook_core::Digest;
 
 /// CASES 24: in repositories of both object formats.
+// DB-3-05, DB-5.5-01, DB-5.5-02, DB-B-16
 #[test]
 fn new_records_land_in_shards_of_our_own_and_a_second_time_nothing_happens() {
     for format in ["sha1", "sha256"] {
@@ -51,6 +52,7 @@ fn new_records_land_in_shards_of_our_own_and_a_second_time_nothing_happens() {
     }
 }
 
+// DB-6-03
 #[test]
 fn the_same_records_give_the_same_shards_however_they_were_staged() {
     let trees: Vec<String> = [false, true]
@@ -73,6 +75,7 @@ fn the_same_records_give_the_same_shards_however_they_were_staged() {
 }
 
 /// CASES 1, 2: writers that meet all land, each after its own attempts, and every commit has one parent (CASES 5).
+// DB-6-01, DB-B-04, DB-10-04
 #[test]
 fn writers_from_one_base_all_land() {
     let world = World::new("sha1");
@@ -101,6 +104,7 @@ fn writers_from_one_base_all_land() {
 }
 
 /// CASES 26: look first, never a second commit.
+// DB-B-05
 #[test]
 fn a_lost_answer_is_not_a_second_commit() {
     let world = World::new("sha1");
@@ -176,6 +180,7 @@ fn a_refusal_of_the_server_is_named_at_once() {
 }
 
 /// CASES 4, 13: the refusal names the key and how what is staged can still land.
+// DB-2-08, DB-9-06, DB-B-06
 #[test]
 fn over_the_patch_limit_the_longest_leading_part_is_kept() {
     let world = World::new("sha1").configured(r#""max-patch-kb":10,"max-segment-kb":4,"max-record-kb":4"#);
@@ -199,6 +204,7 @@ fn over_the_patch_limit_the_longest_leading_part_is_kept() {
     assert_eq!((again.count("accepted"), world.ledger().len()), (0, 3));
 }
 
+// DB-2-08, DB-9-06, DB-10-05, DB-B-06
 #[test]
 fn at_the_shard_bound_the_leading_part_is_kept_and_said() {
     let world = World::new("sha1").configured(r#""max-shards":2,"max-segment-kb":1"#);

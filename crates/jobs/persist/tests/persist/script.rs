@@ -16,6 +16,7 @@ module.exports = ({ files, run }) => {
   return Array.isArray(JSON.parse(readFileSync('facts.json', 'utf8')));
 };";
 
+// DB-4.1-01, DB-4.1-04
 #[test]
 fn a_script_sees_the_candidate_and_its_no_keeps_everything_out() {
     let world = world(HOLDS);
@@ -46,6 +47,7 @@ fn a_script_sees_the_candidate_and_its_no_keeps_everything_out() {
     assert_eq!(world.bare.file(BRANCH, "facts.json"), "[]");
 }
 
+// DB-4.1-02, DB-4.1-04
 #[test]
 fn a_script_that_does_not_finish_or_does_not_answer_has_not_consented() {
     for script in [
@@ -67,6 +69,7 @@ fn a_script_that_does_not_finish_or_does_not_answer_has_not_consented() {
     }
 }
 
+// DB-4.1-04
 #[test]
 fn without_node_nothing_is_pushed() {
     let world = world(HOLDS);

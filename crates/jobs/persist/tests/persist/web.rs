@@ -18,6 +18,7 @@ fn served() -> (World, GitServer, Run) {
     (world, server, run)
 }
 
+// DB-9-14, DB-B-16
 #[test]
 fn the_token_opens_the_way_and_leaves_no_trace() {
     let (world, _server, mut run) = served();

@@ -99,6 +99,7 @@ fn what_is_no_output_is_named_by_line_and_never_by_text() {
     assert_eq!(codes(&ingest(b"{\"type\":\"x\"}\n\xff\xfe\n", &config())), ["not-utf8"]);
 }
 
+// DB-3-04, DB-5.2-18, DB-5.2-22, DB-5.2-23
 #[test]
 fn claims_are_checked_field_by_field_reduced_and_counted_once() {
     let records = records(5);
@@ -149,6 +150,7 @@ fn request(members: Json) -> String {
     value.to_string()
 }
 
+// DB-5.3-02
 #[test]
 fn requests_for_compaction_are_strict_and_one_for_each_ledger() {
     let found = read(&[

@@ -12,6 +12,7 @@ fn dispatched(server: &ApiServer) -> Vec<Value> {
     posts.map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
 }
 
+// DB-5.3-02
 #[test]
 fn the_request_is_the_one_that_the_api_documents() {
     let server = ApiServer::start(&[Reply::status(204)]);
@@ -39,6 +40,7 @@ fn the_request_is_the_one_that_the_api_documents() {
     assert!(world.summary().contains("| triage | sent | many small segments |"));
 }
 
+// DB-3-10, DB-5.2-23, DB-9-10, DB-10-11
 #[test]
 fn no_line_but_a_request_causes_one() {
     let server = ApiServer::start(&[Reply::status(204)]);

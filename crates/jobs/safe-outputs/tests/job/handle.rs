@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::support::{CANARY, World, event, records, request};
 
+// DB-5.2-23, DB-10-11
 #[test]
 fn claims_are_reported_as_claims_and_other_outputs_are_handed_on() {
     let records = records(3);
@@ -55,6 +56,7 @@ fn an_empty_file_is_a_run_without_outputs() {
     assert!(world.summary().contains("no outputs"));
 }
 
+// DB-3-04, DB-9-14
 #[test]
 fn refused_lines_are_partial_and_named_and_the_rest_is_handled() {
     let record = &records(1)[0];
@@ -71,6 +73,7 @@ fn refused_lines_are_partial_and_named_and_the_rest_is_handled() {
     assert_eq!(ended.report["counts"]["passed-on"], 1);
 }
 
+// DB-9-14, DB-B-13
 #[test]
 fn what_is_shown_of_an_agent_is_short_and_harmless() {
     let evil = "|<img src=x onerror=alert(1)>[a](http://b) @team \u{202e}\u{200b}::error::`x`";
@@ -97,6 +100,7 @@ fn what_is_shown_of_an_agent_is_short_and_harmless() {
     }
 }
 
+// DB-5.2-22
 #[test]
 fn a_thousand_claims_fit_into_the_summary_and_more_are_refused() {
     let lines: Vec<String> = records(1003).iter().map(|record| event(record, "triage")).collect();

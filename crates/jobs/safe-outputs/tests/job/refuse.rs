@@ -28,6 +28,7 @@ fn refused(world: &World, server: &ApiServer, ended: &Ended, code: &str) {
     assert!(world.summary().contains(code), "{code}: the summary says so");
 }
 
+// DB-B-02
 #[test]
 fn without_a_verdict_that_passes_nothing_happens() {
     for (verdict, code) in [

@@ -1,0 +1,120 @@
+//! The codes of diagnostics, as the sources say them.
+//!
+//! A code is a short literal. It is found by what stands around it: a call that reports, a field `code`, an exit or a
+//! severity beside it, an arm of a function `code`. What is built otherwise is listed in [`BUILT_OTHERWISE`].
+
+use std::collections::BTreeSet;
+
+use crate::sources::Source;
+
+/// The page with one section for each code.
+pub const PAGE: &str = "docs/diagnostics.md";
+
+/// Codes that stand where the search does not see them: the code, the file, and how it is built there.
+pub const BUILT_OTHERWISE: [(&str, &str, &str); 7] = [
+    ("file-differs", "crates/cli/src/compile/output.rs", "a tuple with its message"),
+    ("file-missing", "crates/cli/src/compile/output.rs", "a tuple with its message"),
+    ("version-differs", "crates/cli/src/compile/output.rs", "a tuple with its message"),
+    ("log-lines-dropped", "crates/jobs/merge/src/lib.rs", "one of two, by a condition"),
+    ("log-too-long", "crates/jobs/merge/src/lib.rs", "one of two, by a condition"),
+    ("name-collision", "crates/jobs/agent/src/restore.rs", "a key of a table"),
+    ("no-report", "crates/cli/src/dry_run/process.rs", "a report written as JSON"),
+];
+
+/// What stands directly before a code.
+const BEFORE: [&str; 13] = [
+    ".error(",
+    ".warning(",
+    ".note(",
+    "Problem::new(",
+    "Failure::new(",
+    "::usage(",
+    "::refused(",
+    "::io(",
+    ".add(",
+    ".add_many(",
+    ".add_record(",
+    "code:",
+    "&mut refusals,",
+];
+
+/// Enumerations whose values stand directly before a code, in a call or in a row of a table.
+const VALUES: [&str; 4] = ["Exit", "Severity", "FaultClass", "Code"];
+
+/// Every code that the programs can print.
+#[must_use]
+pub fn in_sources(sources: &[Source]) -> BTreeSet<String> {
+    let programs = sources.iter().filter(|source| is_program(&source.path));
+    let mut found: BTreeSet<String> = programs.flat_map(in_source).collect();
+    found.extend(BUILT_OTHERWISE.map(|(code, ..)| code.to_owned()));
+    found
+}
+
+/// The codes that [`PAGE`] has a section for, in its order.
+#[must_use]
+pub fn in_page(text: &str) -> Vec<&str> {
+    text.lines().filter_map(|line| line.strip_prefix("### ")).collect()
+}
+
+/// Whether a file is part of a program: no test, no bench, nothing of this crate.
+fn is_program(path: &str) -> bool {
+    path.contains("/src/") && !path.starts_with("crates/testkit/") && !path.ends_with("/tests.rs")
+}
+
+fn in_source(source: &Source) -> Vec<String> {
+    let program = source.text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let lines = program.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+    let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
+    let arms = bodies(&text, if source.path.ends_with("/diagnostic.rs") { "fn name(" } else { "fn code(" });
+    let mut found = Vec::new();
+    for (start, _) in text.match_indices('"') {
+        let Some((literal, after)) = text[start + 1..].split_once('"') else { continue };
+        let before = text[..start].trim_end();
+        let in_arm = || before.ends_with("=>") && arms.iter().any(|(from, to)| (*from..*to).contains(&start));
+        let is_printed = BEFORE.iter().any(|call| before.ends_with(call))
+            || follows_value(before)
+            || after.starts_with(", Exit::")
+            || in_arm()
+            || (source.path.ends_with("/denial.rs") && is_second_of_row(before))
+            || (source.path.ends_with("/restore.rs") && before.ends_with("Err("))
+            || (source.path.ends_with("/output.rs") && before.ends_with("diagnose(severity,"));
+        if is_printed && is_code(literal) {
+            found.push(literal.to_owned());
+        }
+    }
+    found
+}
+
+/// Whether a text ends with a value of one of [`VALUES`] and a comma.
+fn follows_value(before: &str) -> bool {
+    let Some(before) = before.strip_suffix(',') else { return false };
+    let kind = before.trim_end_matches(|letter: char| letter.is_ascii_alphanumeric());
+    kind.strip_suffix("::").is_some_and(|kind| VALUES.iter().any(|value| kind.ends_with(value)))
+}
+
+/// Whether a text ends with the start of a row and its first text, so that the second one follows.
+fn is_second_of_row(before: &str) -> bool {
+    let first = before.strip_suffix("\",").and_then(|before| before.rsplit_once('"'));
+    first.is_some_and(|(before, _)| before.trim_end().ends_with('('))
+}
+
+/// Where the bodies of functions lie that start like this.
+fn bodies(text: &str, start: &str) -> Vec<(usize, usize)> {
+    let ends = |from: usize| {
+        let mut depth = 0_i32;
+        text[from..].char_indices().find_map(|(at, letter)| {
+            depth += match letter {
+                '{' => 1,
+                '}' => -1,
+                _ => return None,
+            };
+            (depth == 0).then_some(from + at)
+        })
+    };
+    text.match_indices(start).filter_map(|(from, _)| Some((from, ends(from)?))).collect()
+}
+
+fn is_code(literal: &str) -> bool {
+    literal.starts_with(|letter: char| letter.is_ascii_alphabetic())
+        && literal.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
