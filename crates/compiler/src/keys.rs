@@ -98,7 +98,7 @@ pub(crate) const INPUT: &[Key] = &[
 ];
 
 /// Types of an input.
-pub(crate) const INPUT_TYPES: &[&str] = &["string", "number", "boolean", "choice"];
+pub(crate) const INPUT_TYPES: &[&str] = &["string", "number", "boolean", "array", "choice"];
 
 /// How findings are weighed, under `threat-detection`.
 pub(crate) const DETECTION: &[Key] = &[same("findings", Kind::TextMap), same("suspicious", Kind::Text)];
