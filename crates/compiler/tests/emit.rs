@@ -393,7 +393,7 @@ fn every_single_widening_is_found() {
 // DB-4.2-02
 #[test]
 fn the_script_that_selects_is_in_the_part_of_the_plan_job_and_in_no_other() {
-    let words = "Every segment but the newest one";
+    let words = "Every segment but the largest one";
     assert!(fs::read_to_string(testdata("ok/scripts/select.mjs")).expect("the script").contains(words));
     let mut holders = Vec::new();
     for (file, text) in compiled(&testdata("ok")) {
