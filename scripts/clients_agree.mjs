@@ -13,6 +13,8 @@ function settled(text) {
     return text
         .replace(/sha256:[0-9a-f]{64}/g, number("sha"))
         .replace(/ldg-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, number("id"))
+        // A client that starts a server for each call gets a segment, and a count of events, with each of them.
+        .replace(/"(events|segment_bytes)":(\d+|\{[^{}]*\})/g, '"$1":"own"')
         .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "instant");
 }
 
