@@ -20,7 +20,6 @@
 
 mod access;
 mod ancestry;
-mod contents;
 mod fault;
 pub mod git;
 mod merge;

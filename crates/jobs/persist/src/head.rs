@@ -40,24 +40,21 @@ impl Head {
             return Ok(Self { ledger, ids: HashSet::new(), shards, files });
         };
         let bound = usize::try_from(limits.max_shards().get()).unwrap_or(usize::MAX);
-        let readable = |entry: &Entry| entry.kind.is_regular() && entry.bytes <= READ_SHARD_BYTES.get();
-        let counted = || shards.iter().take(bound);
-        let fresh: Vec<(&ShardId, &Entry)> =
-            counted().filter(|(shard, entry)| readable(entry) && !scans.contains_key(&(**shard, entry.oid))).collect();
-        let entries: Vec<&Entry> = fresh.iter().map(|(_, entry)| *entry).collect();
-        let scanned = snapshot.read_all(&entries, READ_SHARD_BYTES.get(), |entry, content| {
-            let shard = MemoryPath::parse_bytes(&entry.path).ok().and_then(|path| path.shard());
-            shard.map(|shard| ShardScan::new(shard, content))
-        })?;
-        for ((shard, entry), scan) in fresh.iter().zip(scanned) {
-            scans.extend(scan.map(|scan| ((**shard, entry.oid), scan)));
-        }
         let mut builder = Ledger::builder(limits.max_shards());
-        for (shard, entry) in counted() {
-            match scans.get(&(*shard, entry.oid)).filter(|_| readable(entry)) {
-                Some(scan) => builder.add_scan(scan.clone()),
-                None if entry.kind.is_regular() => builder.add_file_fault(Some(*shard), Detail::Oversized),
-                None => builder.add_file_fault(Some(*shard), Detail::NotRegular),
+        for (shard, entry) in shards.iter().take(bound) {
+            if !entry.kind.is_regular() {
+                builder.add_file_fault(Some(*shard), Detail::NotRegular);
+            } else if entry.bytes > READ_SHARD_BYTES.get() {
+                builder.add_file_fault(Some(*shard), Detail::Oversized);
+            } else {
+                builder.add_scan(match scans.get(&(*shard, entry.oid)) {
+                    Some(scan) => scan.clone(),
+                    None => {
+                        let scan = ShardScan::new(*shard, &snapshot.content(entry, READ_SHARD_BYTES.get())?);
+                        scans.insert((*shard, entry.oid), scan.clone());
+                        scan
+                    }
+                });
             }
         }
         let ledger = builder.finish();
