@@ -25,6 +25,8 @@ pub(crate) enum Command {
     Canon(Canon),
     /// Run a validation script on a copy of a memory, exactly as the persist job runs it
     TryScript(TryScript),
+    /// Compact a ledger of a repository here: show what would be done, or do it
+    Maintain(Maintain),
     /// Compile workflow sources to workflows that lie beside them
     Compile(Compile),
     /// Hold workflow files to the privilege table
@@ -68,6 +70,28 @@ pub(crate) struct Verify {
     /// The branch of the repository; may be left out where it has exactly one ledgers/… branch
     #[arg(long, value_name = "NAME", env = "DAYBOOK_BRANCH")]
     pub(crate) branch: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Maintain {
+    /// A clone or bare repository whose branches are the memory
+    #[arg(long, value_name = "PATH|URL", env = "DAYBOOK_MEMORY")]
+    pub(crate) memory: String,
+    /// The ledger
+    #[arg(long, value_name = "NAME", env = "DAYBOOK_LEDGER")]
+    pub(crate) ledger: String,
+    /// The branch it lives on [default: ledgers/NAME]
+    #[arg(long, value_name = "NAME", env = "DAYBOOK_BRANCH", conflicts_with = "config")]
+    pub(crate) branch: Option<String>,
+    /// The compiled configuration with the ledger's limits [default: the default limits, from two shards on]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// Apply the plan, too
+    #[arg(long)]
+    pub(crate) apply: bool,
+    /// First put the good records of damaged shards into fresh ones; this writes to the branch
+    #[arg(long)]
+    pub(crate) rescue: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -19,6 +19,8 @@ pub(crate) fn run(args: &[OsString]) -> Option<Exit> {
         Some("merge") => Some(daybook_merge::run(named("daybook-merge"))),
         Some("detect") => Some(daybook_detect::run(named("daybook-detect"))),
         Some("safe-outputs") => Some(daybook_safe_outputs::run(named("daybook-safe-outputs"))),
+        Some("maintenance-plan") => Some(daybook_maintenance_plan::run(named("daybook-maintenance-plan"))),
+        Some("maintenance-apply") => Some(daybook_maintenance_apply::run(named("daybook-maintenance-apply"))),
         Some("persist") => Some(daybook_persist::run(named("daybook-persist"))),
         _ => None,
     }

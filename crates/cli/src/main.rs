@@ -12,6 +12,7 @@ mod dry_run;
 mod explain;
 mod job;
 mod ledger_view;
+mod maintain;
 mod progress;
 mod remote_fault;
 mod try_script;
@@ -45,6 +46,7 @@ fn run(args: Vec<OsString>) -> Exit {
         Command::Permissions(files) => audit::permissions(&files, &args.common),
         Command::Explain(code) => explain::run(&code, &args.common),
         Command::DryRun(dry_run) => dry_run::run(&dry_run, &args.common),
+        Command::Maintain(maintain) => maintain::run(&maintain, &args.common),
         Command::TryScript(try_script) => try_script::run(&try_script, &args.common),
         Command::Verify(verify) => verify::run(&verify, &args.common),
     }

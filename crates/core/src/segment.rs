@@ -135,7 +135,8 @@ impl Segment {
 
 /// Whether a canonical payload is nested beyond what a segment may hold. Text with no more opening brackets than that
 /// cannot be, which spares nearly every payload the walk.
-fn is_too_deep(payload: &[u8]) -> bool {
+#[must_use]
+pub fn is_too_deep(payload: &[u8]) -> bool {
     let brackets = memchr::memchr2_iter(b'[', b'{', payload).take(MAX_WRITE_NESTING + 1).count();
     brackets > MAX_WRITE_NESTING && walk::value(payload, PAYLOAD_DEPTH).is_none()
 }

@@ -1,6 +1,6 @@
 //! The compaction state of a ledger, `ledger/compaction/state.json`, and when compaction is due (FORMATS §6).
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::config::Schedule;
 use crate::digest::Digest;
@@ -12,6 +12,9 @@ pub const MAX_STATE_BYTES: usize = 64 * 1024;
 /// Most plans that a state remembers.
 pub const MAX_RECENT_PLANS: usize = 20;
 
+/// Where the state lies in a memory.
+pub const STATE_PATH: &str = "ledger/compaction/state.json";
+
 const VERSION: &str = "gh-aw/ledger-compaction-state/v1";
 const HOUR_MILLIS: i64 = 60 * 60 * 1000;
 
@@ -21,8 +24,35 @@ pub struct State {
     ledger: String,
     last_applied_at: String,
     last_plan_id: Digest,
-    last_trigger: String,
+    last_trigger: Trigger,
     recent_plan_ids: Vec<Digest>,
+}
+
+/// What asked for a compaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trigger {
+    /// The clock.
+    Scheduled,
+    /// An agent or a person.
+    Requested,
+}
+
+impl Trigger {
+    /// The word for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Requested => "requested",
+        }
+    }
+
+    /// Reads the word.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Scheduled, Self::Requested].into_iter().find(|trigger| trigger.name() == name)
+    }
 }
 
 /// The bytes are no state.
@@ -39,15 +69,16 @@ pub struct Due {
     pub clock_is_wrong: bool,
 }
 
-#[derive(Deserialize)]
+// In canonical order of the members.
+#[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
-    version: String,
-    ledger: String,
     last_applied_at: String,
     last_plan_id: Digest,
-    last_trigger: String,
+    last_trigger: Trigger,
+    ledger: String,
     recent_plan_ids: Vec<Digest>,
+    version: String,
 }
 
 impl State {
@@ -62,7 +93,6 @@ impl State {
         let wire: Wire = serde_json::from_slice(bytes).map_err(|_| StateFault)?;
         let sound = wire.version == VERSION
             && timestamp::is_canonical(wire.last_applied_at.as_bytes())
-            && matches!(wire.last_trigger.as_str(), "scheduled" | "requested")
             && wire.recent_plan_ids.len() <= MAX_RECENT_PLANS;
         if !sound {
             return Err(StateFault);
@@ -74,6 +104,49 @@ impl State {
             last_trigger: wire.last_trigger,
             recent_plan_ids: wire.recent_plan_ids,
         })
+    }
+
+    /// The state after a plan was applied at `now`, a canonical instant. A state of another ledger is no predecessor.
+    ///
+    /// # Errors
+    /// [`StateFault`] where `now` is no canonical instant.
+    pub fn after(
+        before: Option<&Self>,
+        ledger: &str,
+        plan_id: Digest,
+        trigger: Trigger,
+        now: &str,
+    ) -> Result<Self, StateFault> {
+        if !timestamp::is_canonical(now.as_bytes()) {
+            return Err(StateFault);
+        }
+        let before = before.filter(|state| state.ledger == ledger).map(State::recent_plan_ids).unwrap_or_default();
+        let mut recent: Vec<Digest> = before.iter().copied().filter(|recent| *recent != plan_id).collect();
+        recent.push(plan_id);
+        recent.drain(..recent.len().saturating_sub(MAX_RECENT_PLANS));
+        Ok(Self {
+            ledger: ledger.to_owned(),
+            last_applied_at: now.to_owned(),
+            last_plan_id: plan_id,
+            last_trigger: trigger,
+            recent_plan_ids: recent,
+        })
+    }
+
+    /// The state as it is stored: its canonical text and a newline.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let wire = Wire {
+            last_applied_at: self.last_applied_at.clone(),
+            last_plan_id: self.last_plan_id,
+            last_trigger: self.last_trigger,
+            ledger: self.ledger.clone(),
+            recent_plan_ids: self.recent_plan_ids.clone(),
+            version: VERSION.to_owned(),
+        };
+        let mut bytes = serde_json::to_vec(&wire).unwrap_or_default();
+        bytes.push(b'\n');
+        bytes
     }
 
     /// The ledger that was compacted.
@@ -94,13 +167,13 @@ impl State {
         self.last_plan_id
     }
 
-    /// What asked for it: `scheduled` or `requested`.
+    /// What asked for it.
     #[must_use]
-    pub fn last_trigger(&self) -> &str {
-        &self.last_trigger
+    pub const fn last_trigger(&self) -> Trigger {
+        self.last_trigger
     }
 
-    /// The plans applied lately.
+    /// The plans applied lately, the last one last.
     #[must_use]
     pub fn recent_plan_ids(&self) -> &[Digest] {
         &self.recent_plan_ids
@@ -140,7 +213,7 @@ mod tests {
     fn a_state_is_read_whole_or_not_at_all() {
         let read = state("", "").unwrap();
         assert_eq!((read.ledger(), read.last_applied_at()), ("memo", "2026-03-31T04:00:00.000Z"));
-        assert_eq!((read.last_trigger(), read.recent_plan_ids().len()), ("scheduled", 1));
+        assert_eq!((read.last_trigger(), read.recent_plan_ids().len()), (Trigger::Scheduled, 1));
         for (from, to) in [
             ("state/v1", "state/v2"),
             ("scheduled", "whenever"),
@@ -157,6 +230,30 @@ mod tests {
     }
 
     // DB-5.3-02
+    #[test]
+    fn what_is_written_is_canonical_and_remembers_the_last_plans_of_this_ledger() {
+        let plan = |number: u8| Digest::of(&[number]);
+        let mut state = None;
+        for number in 0..30 {
+            let now = "2026-04-01T00:00:00.000Z";
+            let next = State::after(state.as_ref(), "memo", plan(number), Trigger::Requested, now).unwrap();
+            let bytes = next.to_bytes();
+            let text = bytes.strip_suffix(b"\n").unwrap();
+            assert_eq!(crate::json::canonical(text).unwrap().as_bytes(), text);
+            assert_eq!(State::parse(&bytes), Ok(next.clone()));
+            state = Some(next);
+        }
+        let kept: Vec<Digest> = (10..30).map(plan).collect();
+        assert_eq!(state.as_ref().unwrap().recent_plan_ids(), kept);
+        // A plan that is applied again is remembered once; another ledger's plans are not.
+        let now = "2026-04-01T00:00:00.000Z";
+        let again = State::after(state.as_ref(), "memo", plan(12), Trigger::Scheduled, now).unwrap();
+        assert_eq!((again.recent_plan_ids().len(), again.recent_plan_ids().last()), (20, Some(&plan(12))));
+        let other = State::after(state.as_ref(), "other", plan(1), Trigger::Scheduled, now).unwrap();
+        assert_eq!(other.recent_plan_ids(), [plan(1)]);
+        assert_eq!(State::after(None, "memo", plan(1), Trigger::Scheduled, "now"), Err(StateFault));
+    }
+
     #[test]
     fn due_at_the_edge_of_each_schedule() {
         let now = timestamp::to_unix_millis("2026-04-01T00:00:00.000Z").unwrap();

@@ -11,7 +11,7 @@
     reason = "a test stops where its data is not as expected"
 )]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use daybook_core::diagnostic::{Code, Detail, Diagnostic};
 use daybook_core::json::{self, JsonFault};
@@ -19,41 +19,8 @@ use daybook_core::limits::{Bytes, Count};
 use daybook_core::query::{Query, QueryFault};
 use daybook_core::segment::{Segment, SegmentFault};
 use daybook_core::{Digest, Ledger, Record, ShardId};
-use daybook_testkit::vectors;
+use daybook_testkit::vectors::{self, Deviations};
 use serde_json::Value;
-
-/// The deviations of one vector file: case → our answer.
-struct Deviations {
-    rows: BTreeMap<String, String>,
-    used: BTreeSet<String>,
-    unlisted: Vec<String>,
-    file: &'static str,
-}
-
-impl Deviations {
-    fn of(file: &'static str) -> Self {
-        Self { rows: vectors::deviations(file), used: BTreeSet::new(), unlisted: Vec::new(), file }
-    }
-
-    /// Holds `ours` against `theirs`, or against the row of the case.
-    fn hold(&mut self, case: &str, ours: &str, theirs: &str) {
-        match self.rows.get(case) {
-            Some(row) => {
-                assert_eq!(row, ours, "{}: {case}: SPEC.md names another answer", self.file);
-                assert_ne!(ours, theirs, "{}: {case}: listed as a deviation, and is none", self.file);
-                self.used.insert(case.to_owned());
-            }
-            None if ours == theirs => {}
-            None => self.unlisted.push(format!("| {} | {case} | `{theirs}` | `{ours}` |", self.file)),
-        }
-    }
-
-    fn finish(self) {
-        assert!(self.unlisted.is_empty(), "answers that differ from the reference:\n{}", self.unlisted.join("\n"));
-        let unused: Vec<_> = self.rows.keys().filter(|case| !self.used.contains(*case)).collect();
-        assert!(unused.is_empty(), "{}: rows without a case: {unused:?}", self.file);
-    }
-}
 
 fn text<'a>(value: &'a Value, member: &str) -> &'a str {
     value[member].as_str().unwrap_or_default()

@@ -1,6 +1,13 @@
 //! Waiting between attempts: decorrelated jitter, so that those who met once do not meet again in step.
 
-use std::time::Duration;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Shortest wait between two attempts at a branch.
+const SHORTEST: Duration = Duration::from_millis(50);
+
+/// Longest wait between two attempts at a branch.
+const LONGEST: Duration = Duration::from_secs(5);
 
 /// The waits of one run.
 #[derive(Clone, Debug)]
@@ -27,6 +34,33 @@ impl Backoff {
         let extra = u64::try_from(random % span).unwrap_or(0);
         self.last = (self.base + Duration::from_millis(extra)).min(self.cap);
         self.last
+    }
+}
+
+/// Attempts at a branch that moves, within a time budget.
+#[derive(Clone, Debug)]
+pub struct Pace {
+    backoff: Backoff,
+    begun: Instant,
+    budget: Duration,
+}
+
+impl Pace {
+    /// A pace whose time began at `begun`.
+    #[must_use]
+    pub const fn new(begun: Instant, budget: Duration) -> Self {
+        Self { backoff: Backoff::new(SHORTEST, LONGEST), begun, budget }
+    }
+
+    /// Waits before the next attempt. `false`, at once, where the wait would go over the budget.
+    #[must_use]
+    pub fn wait(&mut self) -> bool {
+        let wait = self.backoff.next_wait();
+        let fits = self.begun.elapsed() + wait <= self.budget;
+        if fits {
+            sleep(wait);
+        }
+        fits
     }
 }
 

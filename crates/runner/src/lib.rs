@@ -28,7 +28,7 @@ mod report;
 pub mod summary;
 
 pub use args::{Color, CommonArgs, parse_args};
-pub use backoff::Backoff;
+pub use backoff::{Backoff, Pace};
 pub use config::{ConfigArgs, ConfigError};
 pub use exit::Exit;
 pub use format::Format;

@@ -84,6 +84,13 @@ impl Report {
         self
     }
 
+    /// Changes how the process ends, under an outcome of its own.
+    pub fn set_outcome(&mut self, outcome: &'static str, exit: Exit) -> &mut Self {
+        self.exit = exit;
+        self.outcome = outcome;
+        self
+    }
+
     /// How the process ends.
     #[must_use]
     pub fn exit(&self) -> Exit {

@@ -3,6 +3,8 @@
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
 use crate::random::Random;
 
 /// Bytes that mean something to one of the readers.
@@ -49,6 +51,63 @@ pub fn mutated(random: &mut Random, bytes: &[u8]) -> Vec<u8> {
         }
     }
     bytes
+}
+
+fn pointers(value: &Value, at: &str, all: &mut Vec<String>) {
+    all.push(at.to_owned());
+    match value {
+        Value::Object(members) => members.iter().for_each(|(key, value)| pointers(value, &format!("{at}/{key}"), all)),
+        Value::Array(items) => {
+            items.iter().enumerate().for_each(|(index, value)| pointers(value, &format!("{at}/{index}"), all));
+        }
+        _ => {}
+    }
+}
+
+/// One change of a document with digests and ids that leaves most of its structure as it is.
+///
+/// # Panics
+/// Never: every place that is changed was found in the document.
+pub fn mutate_json(random: &mut Random, plan: &mut Value) {
+    let mut all = Vec::new();
+    pointers(plan, "", &mut all);
+    let pointer = all[random.below(all.len())].clone();
+    let other = all[random.below(all.len())].clone();
+    let elsewhere = plan.pointer(&other).cloned().unwrap_or(Value::Null);
+    let Some(node) = plan.pointer_mut(&pointer) else { return };
+    match node {
+        Value::Object(members) => match random.below(3) {
+            0 => drop(members.insert("more".to_owned(), 1.into())),
+            1 => {
+                let key = members.keys().nth(random.below(members.len().max(1))).cloned().unwrap_or_default();
+                members.remove(&key);
+            }
+            _ => *node = Value::Array(members.values().cloned().collect()),
+        },
+        Value::Array(items) => match random.below(5) {
+            0 => items.reverse(),
+            1 => items.truncate(random.below(items.len() + 1)),
+            2 => items.push(elsewhere),
+            3 if !items.is_empty() => drop(items.remove(random.below(items.len()))),
+            _ => items.clear(),
+        },
+        Value::String(text) => {
+            *node = match random.below(6) {
+                0 => elsewhere,
+                1 => format!("sha256:{:064x}", random.next()).into(),
+                2 => text.to_uppercase().into(),
+                3 => ["../../etc/passwd", "", "\u{202e}", "--upload-pack=x", "::error::x"][random.below(5)].into(),
+                4 => random.uuid().to_string().into(),
+                _ => json!(7),
+            };
+        }
+        Value::Number(number) => {
+            let number = number.as_u64().unwrap_or(7).min(1 << 40);
+            *node = [json!(number + 1), json!(0), json!(-1), json!(1.5), json!(u64::MAX), json!("1")][random.below(6)]
+                .clone();
+        }
+        _ => *node = elsewhere,
+    }
 }
 
 /// Runs a command with at most `mebibytes` of address space and `limit` of time.

@@ -1,6 +1,6 @@
 //! Access to `testdata/` and to the table of deviations in `SPEC.md`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use daybook_core::ShardId;
@@ -83,6 +83,49 @@ pub fn deviations(file: &str) -> BTreeMap<String, String> {
             (cells.first() == Some(&file) && cells.len() >= 5).then(|| (cells[1].to_owned(), cells[3].to_owned()))
         })
         .collect()
+}
+
+/// The deviations of one vector file, and which of them were met.
+#[derive(Debug)]
+pub struct Deviations {
+    rows: BTreeMap<String, String>,
+    used: BTreeSet<String>,
+    unlisted: Vec<String>,
+    file: &'static str,
+}
+
+impl Deviations {
+    /// Those that `SPEC.md` lists for a file.
+    #[must_use]
+    pub fn of(file: &'static str) -> Self {
+        Self { rows: deviations(file), used: BTreeSet::new(), unlisted: Vec::new(), file }
+    }
+
+    /// Holds `ours` against `theirs`, or against the row of the case.
+    ///
+    /// # Panics
+    /// Where the row says another answer than `ours`, or is no difference.
+    pub fn hold(&mut self, case: &str, ours: &str, theirs: &str) {
+        match self.rows.get(case) {
+            Some(row) => {
+                assert_eq!(row, ours, "{}: {case}: SPEC.md names another answer", self.file);
+                assert_ne!(ours, theirs, "{}: {case}: listed as a deviation, and is none", self.file);
+                self.used.insert(case.to_owned());
+            }
+            None if ours == theirs => {}
+            None => self.unlisted.push(format!("| {} | {case} | `{theirs}` | `{ours}` |", self.file)),
+        }
+    }
+
+    /// Ends the comparison.
+    ///
+    /// # Panics
+    /// Where a difference has no row, or a row no difference.
+    pub fn finish(self) {
+        assert!(self.unlisted.is_empty(), "answers that differ from the reference:\n{}", self.unlisted.join("\n"));
+        let unused: Vec<_> = self.rows.keys().filter(|case| !self.used.contains(*case)).collect();
+        assert!(unused.is_empty(), "{}: rows without a case: {unused:?}", self.file);
+    }
 }
 
 /// Decodes standard base64.

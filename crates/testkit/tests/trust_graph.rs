@@ -39,6 +39,9 @@ fn every_binary_links_only_what_its_row_allows() {
         "daybook-detect",
         "daybook-safe-outputs",
         "daybook-persist",
+        "daybook-maintenance-plan",
+        "daybook-maintenance-apply",
+        "daybook-compaction",
         "daybook-script",
     ] {
         assert!(graph.contains_key(built), "{built} is not in the graph: the check would check nothing");
@@ -63,6 +66,25 @@ fn persist_to_compaction_turns_it_red_directly_and_through_another_crate() {
 }
 
 // DB-3-01, DB-3-08, DB-3-09
+#[test]
+fn planning_cannot_publish_and_applying_cannot_run_a_script() {
+    let graph = workspace();
+    for (job, links, never) in [
+        ("daybook-maintenance-plan", ["daybook-script", "daybook-compaction"], ["daybook-publish", "daybook-store"]),
+        ("daybook-maintenance-apply", ["daybook-publish", "daybook-compaction"], ["daybook-script", "daybook-store"]),
+    ] {
+        assert!(links.iter().all(|link| graph[job].contains(*link)), "{job}: the graph has the edges that are meant");
+        for crate_name in never {
+            let found = with_edge(&graph, job, crate_name);
+            assert!(found.iter().any(|one| one.from == job && one.to == crate_name), "{job} → {crate_name}");
+        }
+    }
+    // Not through the crates that they share, either.
+    for (shared, forbidden) in [("daybook-branch", "daybook-script"), ("daybook-compaction", "daybook-publish")] {
+        assert!(!with_edge(&graph, shared, forbidden).is_empty(), "{shared} → {forbidden}");
+    }
+}
+
 #[test]
 fn every_row_is_red_for_every_crate_that_it_does_not_name() {
     let graph = workspace();

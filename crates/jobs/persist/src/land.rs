@@ -1,7 +1,6 @@
 //! One memory, from its tar to its branch: look, decide, push; and all of it again when the head has moved.
 
 use std::fs::File;
-use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use daybook_branch::{Oid, Remote, Snapshot};
@@ -11,7 +10,7 @@ use daybook_core::policy::{FilePolicy, SetAside};
 use daybook_core::rules::WriteRules;
 use daybook_core::{Digest, MemoryPath};
 use daybook_publish::{Transition, Verdict, landed, publish};
-use daybook_runner::{Backoff, Exit, plain};
+use daybook_runner::{Exit, Pace, plain};
 
 use crate::files::{self, FilePlan, FileReport, Sides};
 use crate::gate::Gate;
@@ -25,12 +24,6 @@ use crate::validation::consent;
 
 /// How often a remote that fails is asked again before the job gives up.
 const MAX_FAULTS: u32 = 3;
-
-/// Shortest wait between two attempts.
-const SHORTEST_WAIT: Duration = Duration::from_millis(50);
-
-/// Longest wait between two attempts.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
 
 /// What all memories of a run share.
 #[derive(Debug)]
@@ -145,7 +138,7 @@ struct Attempts<'a> {
 
 impl<'a> Attempts<'a> {
     fn until_landed(&mut self, landing: &mut Landing) -> Result<(), Stop> {
-        let mut backoff = Backoff::new(SHORTEST_WAIT, LONGEST_WAIT);
+        let mut pace = Pace::new(self.run.begun, self.run.budget);
         let mut faults = 0;
         loop {
             landing.attempts += 1;
@@ -159,11 +152,9 @@ impl<'a> Attempts<'a> {
                 faults += 1;
                 stop.log();
             }
-            let wait = backoff.next_wait();
-            if self.run.begun.elapsed() + wait > self.run.budget {
+            if !pace.wait() {
                 return Err(moved.unwrap_or_else(|| self.out_of_time(landing.attempts)));
             }
-            sleep(wait);
         }
     }
 

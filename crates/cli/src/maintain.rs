@@ -1,0 +1,137 @@
+//! `daybook maintain`: both maintenance jobs here, each as a process of its own, against a repository.
+
+mod rescue;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::Command;
+
+use daybook_core::config::Config;
+use daybook_runner::{CommonArgs, Exit, Report, Severity};
+use serde_json::{Value, json};
+
+use crate::args::Maintain;
+
+/// Why nothing can be told of a job.
+pub(super) struct Stop {
+    exit: Exit,
+    code: &'static str,
+    message: String,
+}
+
+impl Stop {
+    pub(super) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
+        Self { exit, code, message: message.into() }
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::new(Exit::Io, "job-not-run", format!("a job cannot be run here: {error}"))
+    }
+}
+
+pub(crate) fn run(args: &Maintain, common: &CommonArgs) -> Exit {
+    let mut report = Report::new(Exit::Ok);
+    if let Err(stop) = maintain(args, &mut report) {
+        report.set_exit(stop.exit).error(stop.code, &stop.message);
+    }
+    report.emit(common)
+}
+
+fn maintain(args: &Maintain, report: &mut Report) -> Result<(), Stop> {
+    let text = match &args.config {
+        Some(path) => std::fs::read(path)?,
+        None => configuration(args).into_bytes(),
+    };
+    let config = Config::parse(&text).map_err(|fault| Stop::new(Exit::Usage, "config-invalid", fault.to_string()))?;
+    let remote = Path::new(&args.memory).canonicalize().map_or_else(|_| args.memory.clone().into(), OsString::from);
+    if args.rescue {
+        rescue::rescue(&remote.to_string_lossy(), &config, &args.ledger, report)?;
+    }
+    let folder = tempfile::Builder::new().prefix("daybook-maintain-").tempdir()?;
+    let file = folder.path().join("plan.json");
+    let job = |name: &str, options: &[(&str, &OsString)]| -> Result<(Exit, Value), Stop> {
+        let mut command = Command::new(std::env::current_exe()?);
+        command.args(["job", name, "--format", "json", "--ledger", &args.ledger]).arg("--remote").arg(&remote);
+        for (option, value) in options {
+            command.arg(option).arg(value);
+        }
+        command.env("DAYBOOK_CONFIG", String::from_utf8_lossy(&text).as_ref()).env_remove("GITHUB_STEP_SUMMARY");
+        let output = command.output()?;
+        let exit = output.status.code().and_then(Exit::from_code).unwrap_or(Exit::Internal);
+        let document = serde_json::from_slice(&output.stdout)
+            .map_err(|_| Stop::new(exit, "job-without-report", format!("{name} said nothing that can be read")))?;
+        Ok((exit, document))
+    };
+    let out = OsString::from(&file);
+    let planned = job("maintenance-plan", &[("--trigger", &"requested".into()), ("--out", &out)])?;
+    retell(report, &planned);
+    report.member("plan", planned.1);
+    if !file.exists() {
+        return Ok(());
+    }
+    if !args.apply {
+        report.decided("this was a look; with --apply it is done");
+        return Ok(());
+    }
+    let applied = job("maintenance-apply", &[("--plan", &out)])?;
+    retell(report, &applied);
+    report.member("apply", applied.1);
+    Ok(())
+}
+
+/// A ledger with the default limits on its branch, worth compacting from two shards on.
+fn configuration(args: &Maintain) -> String {
+    let ledger = &args.ledger;
+    let branch = args.branch.clone().unwrap_or_else(|| format!("ledgers/{ledger}"));
+    json!({
+        "version": 1,
+        "workflow": "maintain",
+        "memories": [{"id": ledger, "branch": branch}],
+        "ledgers": [{"name": ledger, "memory": ledger, "compaction": {"schedule": "manual", "min-segments": 2}}],
+    })
+    .to_string()
+}
+
+/// What a job said, as part of what this command says. The last job decides the outcome.
+fn retell(report: &mut Report, (exit, document): &(Exit, Value)) {
+    const OUTCOMES: [&str; 9] = [
+        "planned",
+        "not_due",
+        "nothing_to_do",
+        "applied",
+        "already_applied",
+        "stale",
+        "conflict",
+        "contended",
+        "rejected",
+    ];
+    let said = document["outcome"].as_str().unwrap_or_default();
+    report.set_outcome(OUTCOMES.into_iter().find(|outcome| *outcome == said).unwrap_or(exit.name()), *exit);
+    let texts = |member: &str| -> Vec<String> {
+        document[member].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    for sentence in texts("read") {
+        report.read(sentence);
+    }
+    for sentence in texts("decided") {
+        report.decided(sentence);
+    }
+    for sentence in texts("wrote") {
+        report.wrote(sentence);
+    }
+    for (name, count) in document["counts"].as_object().into_iter().flatten() {
+        report.count(name, count.as_u64().unwrap_or_default());
+    }
+    for diagnostic in document["diagnostics"].as_array().into_iter().flatten() {
+        let text = |member: &str| diagnostic[member].as_str().unwrap_or_default();
+        let severity = match text("severity") {
+            "error" => Severity::Error,
+            "warning" => Severity::Warning,
+            _ => Severity::Note,
+        };
+        report.diagnose(severity, text("code"), text("message"), Value::Null);
+    }
+}

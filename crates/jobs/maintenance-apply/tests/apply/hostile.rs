@@ -1,0 +1,119 @@
+//! Plans that lie, and branches that are not what a plan says: the branch stays as it is, and the next good plan works.
+
+use daybook_testkit::{hostile, random::Random};
+use serde_json::Value;
+
+use crate::support::{BRANCH, STATE, World, sealed};
+
+#[test]
+fn a_branch_that_is_not_what_the_plan_says_stays_as_it_is() {
+    let mut world = World::new("sha1", 5);
+    let plan = world.plan();
+    let sources: Vec<String> = plan.sources().iter().map(|source| source.segment().path()).collect();
+    let replacement = plan.replacement().segment().path();
+    let good = world.files();
+    let (first, content) = (&sources[0], good[&sources[0]].clone());
+    let foreign = good[&sources[1]].clone();
+
+    let refused = |world: &World, outcome: &str, code: i32, codes: &[&str]| {
+        let head = world.bare.head(BRANCH);
+        world.apply(&plan.to_bytes()).assert(outcome, code, codes);
+        assert_eq!(world.bare.head(BRANCH), head);
+        world.commit(&good);
+    };
+    world.remove(first);
+    refused(&world, "stale", 4, &["stale"]);
+    sources.iter().for_each(|source| world.remove(source));
+    refused(&world, "stale", 4, &["stale"]);
+    // One record more, a torn tail, another shard's content, a file that is none.
+    for other in [[content.clone(), foreign.clone()].concat(), [&content[..], b"{\"id\"\n"].concat(), foreign.clone()] {
+        world.put(first, &other);
+        refused(&world, "conflict", 4, &["conflict"]);
+    }
+    // Somebody else's content under the name of the replacement, with sources and without.
+    world.put(&replacement, &foreign);
+    refused(&world, "conflict", 4, &["conflict"]);
+    world.put(&replacement, &foreign);
+    sources.iter().for_each(|source| world.remove(source));
+    refused(&world, "conflict", 4, &["conflict"]);
+
+    // The replacement itself is there already, as after an interruption elsewhere: it goes on.
+    let bytes: Vec<u8> = {
+        let mut lines: Vec<(&str, &[u8])> = Vec::new();
+        for source in &sources {
+            let line = good[source].as_slice();
+            let text = std::str::from_utf8(line).unwrap();
+            lines.push((text.split_once("\"sha\":\"").unwrap().1.split('"').next().unwrap(), line));
+        }
+        lines.sort_unstable();
+        lines.into_iter().flat_map(|(_, line)| line.to_vec()).collect()
+    };
+    world.put(&replacement, &bytes);
+    world.append(1);
+    let records = world.records();
+    let outcome = world.apply(&plan.to_bytes());
+    outcome.assert("applied", 0, &[]);
+    assert_eq!((outcome.count("bytes-written"), outcome.count("shards-after")), (0, 2));
+    assert_eq!(world.records(), records);
+}
+
+#[test]
+fn what_lies_beside_the_shards_decides_nothing() {
+    let world = World::new("sha1", 5);
+    let plan = world.plan();
+    let forged = format!(
+        "{{\"replacement\":\"{}\",\"sources\":[\"{}\"]}}\n",
+        plan.sources()[0].segment(),
+        plan.sources()[1].segment()
+    );
+    world.put(&format!("ledger/coverage/{}.jsonl", "a".repeat(64)), forged.as_bytes());
+    world.put(STATE, b"{\"version\":\"::error::x\"}\n");
+    let records = world.records();
+    world.apply(&plan.to_bytes()).assert("applied", 0, &["coverage-ignored", "state-invalid"]);
+    assert_eq!((world.records(), world.state().recent_plan_ids()), (records, &[plan.plan_id()][..]));
+    assert!(world.files().keys().any(|path| path.starts_with("ledger/coverage/")), "it is ignored, not acted on");
+}
+
+#[test]
+fn mutated_plans_change_nothing_on_a_live_branch() {
+    let world = World::new("sha1", 6);
+    let (plan, head, records) = (world.plan(), world.bare.head(BRANCH), world.records());
+    let truth: Value = serde_json::from_slice(&plan.to_bytes()).unwrap();
+    let mut met = 0;
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let mut mutated = truth.clone();
+        for _ in 0..=random.below(2) {
+            hostile::mutate_json(&mut random, &mut mutated);
+        }
+        if random.below(4) > 0 {
+            mutated = sealed(mutated);
+        }
+        let outcome = world.apply(mutated.to_string().as_bytes());
+        if outcome.code == 0 {
+            // What a plan says of its making is not part of the transition.
+            assert_eq!((world.records(), &mutated["plan_id"]), (records.clone(), &truth["plan_id"]), "seed {seed}");
+            world.bare.git(&["update-ref", &format!("refs/heads/{BRANCH}"), head.as_deref().unwrap()]);
+        } else {
+            assert!([3, 4].contains(&outcome.code), "seed {seed}: {}\n{mutated}", outcome.report);
+        }
+        assert_eq!(world.bare.head(BRANCH), head, "seed {seed}");
+        assert!(!outcome.report.to_string().contains("::") && !outcome.stderr.contains("panicked"));
+        met += u32::from(outcome.report["counts"]["attempts"] == 1);
+    }
+    assert!(met > 10, "only {met} plans were held against the branch");
+    world.apply(&plan.to_bytes()).assert("applied", 0, &[]);
+}
+
+#[test]
+fn what_is_no_plan_at_all_is_refused_without_a_question_to_the_remote() {
+    let world = World::new("sha1", 4);
+    let plan = world.plan();
+    world.apply(b"").assert("rejected", 3, &["plan-shape"]);
+    world.apply(&vec![b'['; 1 << 20]).assert("rejected", 3, &["plan-shape"]);
+    let outcome = world.apply(&vec![b' '; (16 << 20) + 1]);
+    outcome.assert("rejected", 3, &["plan-too-large"]);
+    assert_eq!(outcome.count("attempts"), 0);
+    assert_eq!(outcome.report["diagnostics"][0]["severity"], "error");
+    world.apply(&plan.to_bytes()).assert("applied", 0, &[]);
+}

@@ -1,0 +1,246 @@
+//! The job as a process of its own against real bare repositories and, for selection scripts, real Node.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Instant;
+
+use daybook_compaction::{Bounds, Decision, RawPlan, Target};
+use daybook_core::config::Config;
+use daybook_core::{Digest, ShardId};
+use daybook_testkit::git::BareRepository;
+use daybook_testkit::ledgers;
+use daybook_testkit::random::Random;
+use serde_json::{Value, json};
+
+const BRANCH: &str = "ledgers/triage";
+
+struct World {
+    folder: tempfile::TempDir,
+    bare: BareRepository,
+    files: BTreeMap<String, Vec<u8>>,
+    settings: Value,
+}
+
+struct Outcome {
+    code: i32,
+    report: Value,
+    stderr: String,
+    summary: String,
+    plan: Option<Vec<u8>>,
+}
+
+impl World {
+    fn new(shards: usize) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let bare = BareRepository::create(&folder.path().join("remote.git"), "sha1");
+        let mut random = Random::new(5);
+        let mut files = BTreeMap::new();
+        for number in 0..shards {
+            let record = ledgers::record(&mut random, number, &[], 300);
+            files.insert(ShardId::new(random.uuid()).unwrap().path(), [record.line(), b"\n"].concat());
+        }
+        let world = Self { folder, bare, files, settings: json!({"min-segments": 2}) };
+        world.commit();
+        world
+    }
+
+    fn with_script(mut self, script: &str) -> Self {
+        self.settings["script"] = script.into();
+        self
+    }
+
+    fn commit(&self) {
+        if !self.files.is_empty() {
+            let files: Vec<_> = self.files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+            self.bare.commit_files(BRANCH, &files);
+        }
+    }
+
+    fn config(&self) -> String {
+        let ledger = json!({"name": "triage", "compaction": self.settings});
+        json!({"version": 1, "workflow": "t", "ledgers": [ledger]}).to_string()
+    }
+
+    fn place(&self) -> PathBuf {
+        tempfile::tempdir_in(self.folder.path()).unwrap().keep()
+    }
+
+    fn plan(&self, trigger: &str) -> Outcome {
+        self.plan_at(&self.place(), trigger)
+    }
+
+    fn plan_at(&self, place: &PathBuf, trigger: &str) -> Outcome {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-maintenance-plan"));
+        command.args(["--ledger", "triage", "--format", "json", "--remote", &self.bare.url()]);
+        command.arg("--out").arg(place.join("plan.json"));
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", place).env("TMPDIR", place);
+        command.env("GITHUB_STEP_SUMMARY", place.join("summary.md")).env("DAYBOOK_CONFIG", self.config());
+        let output = command.env("DAYBOOK_TRIGGER", trigger).output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        Outcome {
+            code: output.status.code().unwrap(),
+            report: serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}")),
+            stderr,
+            summary: fs::read_to_string(place.join("summary.md")).unwrap_or_default(),
+            plan: fs::read(place.join("plan.json")).ok(),
+        }
+    }
+
+    /// The plan is one that loses nothing; its sources.
+    #[track_caller]
+    fn proven(&self, outcome: &Outcome) -> Vec<ShardId> {
+        let config = Config::parse(self.config().as_bytes()).unwrap();
+        let ledger = config.ledger("triage").unwrap();
+        let bounds = Bounds::of(&ledger.limits, ledger.compaction.as_ref().unwrap());
+        let target = Target { ledger: "triage", branch: BRANCH, bounds };
+        let shards: BTreeMap<ShardId, Vec<u8>> =
+            self.files.iter().filter_map(|(path, bytes)| Some((ShardId::from_path(path)?, bytes.clone()))).collect();
+        let checked = RawPlan::new(outcome.plan.as_ref().unwrap()).unwrap().check(&target).unwrap();
+        assert_eq!(Some(checked.base_commit()), self.bare.head(BRANCH).as_deref());
+        let Ok(decision) = checked.prove(&target, &shards, None);
+        let Decision::Ready(proven) = decision else { panic!("{decision:?}") };
+        proven.sources().iter().map(daybook_compaction::Identity::segment).collect()
+    }
+
+    fn ids(&self) -> Vec<ShardId> {
+        self.files.keys().filter_map(|path| ShardId::from_path(path)).collect()
+    }
+}
+
+impl Outcome {
+    fn codes(&self) -> Vec<&str> {
+        self.report["diagnostics"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect()
+    }
+
+    #[track_caller]
+    fn assert(&self, outcome: &str, codes: &[&str]) {
+        let ours = (self.report["outcome"].as_str().unwrap(), self.code, self.codes());
+        assert_eq!(ours, (outcome, 0, codes.to_vec()), "{}\n{}", self.report, self.stderr);
+        assert_eq!(self.plan.is_some(), outcome == "planned", "a plan is written where there is one, and only there");
+    }
+}
+
+#[test]
+fn a_plan_is_written_where_one_is_due_and_proves_itself() {
+    let world = World::new(6);
+    let head = world.bare.head(BRANCH);
+    for trigger in ["scheduled", "requested"] {
+        let outcome = world.plan(trigger);
+        outcome.assert("planned", &[]);
+        assert_eq!(world.proven(&outcome), world.ids());
+        let plan: Value = serde_json::from_slice(outcome.plan.as_ref().unwrap()).unwrap();
+        assert_eq!((&plan["trigger"], &plan["plan_id"]), (&trigger.into(), &outcome.report["plan_id"]));
+        assert!(outcome.summary.contains("| shards | 6 | 1 |"), "{}", outcome.summary);
+    }
+    assert_eq!(world.bare.head(BRANCH), head, "planning changes nothing");
+}
+
+#[test]
+fn what_is_not_due_or_not_worth_it_leaves_no_plan_not_even_an_old_one() {
+    let mut world = World::new(6);
+    let place = world.place();
+    fs::write(place.join("plan.json"), "an old plan").unwrap();
+    let state = |ledger: &str, last: &str| {
+        let id = Digest::of(b"x");
+        format!(
+            "{{\"last_applied_at\":\"{last}\",\"last_plan_id\":\"{id}\",\"last_trigger\":\"scheduled\",\"ledger\":\"{ledger}\",\"recent_plan_ids\":[],\"version\":\"gh-aw/ledger-compaction-state/v1\"}}\n"
+        )
+    };
+    world.settings["schedule"] = "manual".into();
+    world.plan_at(&place, "scheduled").assert("not_due", &[]);
+    world.plan("requested").assert("planned", &[]);
+    world.settings["schedule"] = "weekly".into();
+    let table = [
+        (state("triage", "9000-01-01T00:00:00.000Z"), "planned", "state-in-the-future"),
+        (state("other", "9000-01-01T00:00:00.000Z"), "planned", "state-foreign"),
+        ("{}".to_owned(), "planned", "state-invalid"),
+    ];
+    for (content, outcome, code) in table {
+        world.files.insert("ledger/compaction/state.json".to_owned(), content.into_bytes());
+        world.commit();
+        world.plan("scheduled").assert(outcome, &[code]);
+    }
+    world.settings["min-segments"] = 32.into();
+    world.plan("requested").assert("nothing_to_do", &["state-invalid", "too-few-segments"]);
+    World::new(0).plan("requested").assert("nothing_to_do", &[]);
+}
+
+#[test]
+fn damaged_shards_are_named_and_declarations_ignored() {
+    let mut world = World::new(6);
+    let ids = world.ids();
+    world.files.get_mut(&ids[0].path()).unwrap().extend_from_slice(b"{\"id\"");
+    world.files.insert(format!("ledger/coverage/{}.jsonl", "b".repeat(64)), b"{}\n".to_vec());
+    world.commit();
+    let outcome = world.plan("scheduled");
+    outcome.assert("planned", &["damaged-shard", "coverage-ignored"]);
+    assert_eq!(outcome.report["diagnostics"][0]["shard"], ids[0].to_string());
+    assert_eq!(world.proven(&outcome), ids[1..]);
+}
+
+#[test]
+fn a_selection_script_proposes_and_is_held_to_what_may_be_planned() {
+    let last_two = "module.exports = ({ segments, options }) => ({ sources: segments.slice(-options['min-segments']).map((s) => s.id).reverse() });";
+    let world = World::new(6).with_script(last_two);
+    let outcome = world.plan("scheduled");
+    outcome.assert("planned", &[]);
+    assert_eq!(world.proven(&outcome), world.ids()[4..]);
+    for proposal in [
+        "[]",
+        "[segments[0].id]",
+        "[segments[0].id, segments[0].id]",
+        "[segments[0].id, '../../etc/passwd']",
+        "[segments[0].id, '00000000-0000-4000-8000-000000000001']",
+    ] {
+        let script = format!("module.exports = ({{ segments }}) => ({{ sources: {proposal} }});");
+        let outcome = World::new(6).with_script(&script).plan("scheduled");
+        outcome.assert("nothing_to_do", &["script-proposal", "script-proposal"]);
+        assert!(!outcome.report.to_string().contains("passwd"));
+    }
+}
+
+#[test]
+fn a_hostile_selection_script_plans_nothing_and_is_over_soon() {
+    let head = |world: &World| world.bare.head(BRANCH);
+    for (attack, codes) in [
+        ("for (;;) {}", &["script-time", "script-cpu"][..]),
+        (
+            "const all = []; for (;;) all.push(Buffer.alloc(1 << 24, 1));",
+            &["script-memory", "script-died", "script-exited", "script-threw"],
+        ),
+        ("process.exit(0);", &["script-no-answer"]),
+        ("process.exit(9);", &["script-exited"]),
+        ("for (;;) process.stdout.write('::error::x\\n'.repeat(1e4));", &["script-output"]),
+        (
+            "return require('node:net').connect(80, '127.0.0.1') && new Promise(() => {});",
+            &["script-threw", "script-exited", "script-time", "script-no-answer"],
+        ),
+        ("require('node:fs').writeFileSync('/tmp/daybook-was-here', 'x');", &["script-threw"]),
+        ("require('node:child_process').execSync('id');", &["script-threw"]),
+        ("return { sources: { length: 2 } };", &["script-bad-answer"]),
+        ("return JSON.parse('{\"__proto__\":{\"sources\":[]}}');", &["script-bad-answer"]),
+        ("throw new Error('::error::' + '\\u202e'.repeat(500));", &["script-threw"]),
+    ] {
+        let world = World::new(4).with_script(&format!("module.exports = () => {{ {attack} }};"));
+        let before = head(&world);
+        let begun = Instant::now();
+        let outcome = world.plan("scheduled");
+        println!("{attack}: {:?} after {:?}", outcome.codes(), begun.elapsed());
+        assert_eq!(
+            (outcome.code, &outcome.report["outcome"]),
+            (0, &"nothing_to_do".into()),
+            "{attack}: {}",
+            outcome.stderr
+        );
+        assert!(codes.contains(&outcome.codes()[0]), "{attack}: {:?}", outcome.codes());
+        assert!(outcome.plan.is_none() && head(&world) == before, "{attack}");
+        let shown = format!("{}{}{}", outcome.report, outcome.summary, outcome.stderr);
+        assert!(!shown.contains("::error") && !shown.contains('\u{202e}'), "{attack}: {shown}");
+        // The same ledger without the script is planned as ever.
+        let plain = World { settings: json!({"min-segments": 2}), ..world };
+        plain.plan("scheduled").assert("planned", &[]);
+    }
+    assert!(!PathBuf::from("/tmp/daybook-was-here").exists());
+}
