@@ -28,7 +28,7 @@ python3 -m venv "$work/venv"
 server=$work/server
 release=$server/example/daybook/releases/download/v0.1.0
 mkdir -p "$release" "$work/bin"
-for job in agent merge detect safe-outputs persist; do
+for job in agent merge detect safe-outputs persist maintenance-plan maintenance-apply; do
     cp "$binaries/daybook-$job" "$work/bin/"
 done
 tar -czf "$release/daybook-linux-x64.tar.gz" -C "$work/bin" .
@@ -150,22 +150,44 @@ $(comment 4)
 "
 echo "run 4 asks for what it may not have: that is named, and its comment arrives all the same"
 
-# The workflow that run 2 started, with what it was started with; and with a ledger that nobody has.
+# The workflow that run 2 started, with what it was started with: maintenance NAME LEDGER.
 maintenance() {
-    printf '{"inputs": {"operation": "compact_ledger", "ledger": "%s"}}' "$1" > "$work/request.json"
+    printf '{"inputs": {"operation": "compact_ledger", "ledger": "%s"}}' "$2" > "$work/request.json"
+    rm -rf "$ARTIFACTS"
+    mkdir -p "$ARTIFACTS"
     (cd "$project" && "$work/venv/bin/act" workflow_dispatch --eventpath "$work/request.json" \
-        --workflows .github/workflows/daybook-maintenance.yml --job check_ledger \
-        --platform ubuntu-latest=-self-hosted) > "$work/run-maintenance.log" 2>&1
+        --workflows .github/workflows/daybook-maintenance.yml --platform ubuntu-latest=-self-hosted "${locals[@]}" \
+        --env "GITHUB_SERVER_URL=file://$server" --env GITHUB_REPOSITORY=example/project \
+        --env "ARTIFACTS=$ARTIFACTS" --env RUNNER_OS=Linux --env RUNNER_ARCH=X64 \
+        --secret GITHUB_TOKEN=token-of-the-run) > "$work/run-$1.log" 2>&1
 }
-maintenance triage || fail maintenance "the maintenance workflow does not take the request"
-if maintenance elsewhere; then fail maintenance "the maintenance workflow takes a ledger that nobody has"; fi
-says maintenance 'title=unknown ledger'
-echo "the maintenance workflow takes the request, and refuses one about an unknown ledger"
+verified() {
+    "$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format json |
+        node -e 'console.log(JSON.parse(require("fs").readFileSync(0)).counts[process.argv[1]])' "$1"
+}
+shards=$(verified shards)
+maintenance compact triage || fail compact "the maintenance workflow does not take the request"
+says compact 'shards become one of [0-9]* records'
+test "$(verified shards)" -lt "$shards" || fail compact "the ledger has as many shards as before"
+test "$(verified records)" = 3 || fail compact "the ledger has other records than before"
+test "$(verified diagnostics)" = 0 || fail compact "the ledger has findings"
+git --git-dir "$server/example/project" cat-file -e ledgers/triage:ledger/compaction/state.json ||
+    fail compact "the branch has no state"
+before=$(head_of_memory)
+maintenance again triage || fail again "nothing to compact is a failure"
+test "$(head_of_memory)" = "$before" || fail again "a second compaction changed something"
+if maintenance unknown elsewhere; then fail unknown "the maintenance workflow takes a ledger that nobody has"; fi
+says unknown 'title=unknown ledger'
+echo "the maintenance workflow compacts what run 2 asked it to: $shards shards become $(verified shards), with the same records"
+
+run 5 || fail 5 "failed"
+says 5 'AGENT run 5 appends a record'
+echo "run 5 reads and appends to the compacted ledger"
 
 "$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format human
 records=$("$binaries/daybook" verify "$server/example/project" --branch ledgers/triage --format json |
     node -e 'console.log(JSON.parse(require("fs").readFileSync(0)).counts.records)')
-test "$records" = 3 || { echo "$records records on the branch, wanted 3" >&2; exit 1; }
+test "$records" = 4 || { echo "$records records on the branch, wanted 4" >&2; exit 1; }
 echo "run 2 read what run 1 wrote, and what every good run wrote is on the branch"
 
 # Ordinary files, and the author's validation script in its sandbox.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -69,7 +69,7 @@ impl World {
         self.plan_at(&self.place(), trigger)
     }
 
-    fn plan_at(&self, place: &PathBuf, trigger: &str) -> Planned {
+    fn plan_at(&self, place: &Path, trigger: &str) -> Planned {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-maintenance-plan"));
         command.args(["--ledger", "triage", "--format", "json", "--remote", &self.bare.url()]);
         command.arg("--out").arg(place.join("plan.json"));
