@@ -62,6 +62,20 @@ impl Remote {
     /// # Errors
     /// [`RemoteFault`]; a branch that does not exist is not an error but a snapshot without head.
     pub fn fetch(&self, branch: &BranchName) -> Result<Snapshot, RemoteFault> {
+        // Nearly always the branch is there and of the usual format: then one call of git is enough.
+        let mut snapshot = Snapshot::empty(self, branch, ObjectFormat::Sha1)?;
+        match snapshot.download(&["--depth=1"]) {
+            Ok(head) => {
+                snapshot.head = Some(head);
+                Ok(snapshot)
+            }
+            Err(fault) if needs_a_look(&fault) => self.fetch_after_a_look(branch),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// Asks what there is before anything is fetched: only this tells a branch that is absent from a failure.
+    fn fetch_after_a_look(&self, branch: &BranchName) -> Result<Snapshot, RemoteFault> {
         let mut gone = None;
         // A branch deleted between the two questions is asked for again.
         for _ in 0..3 {
@@ -75,12 +89,23 @@ impl Remote {
                     snapshot.head = Some(head);
                     return Ok(snapshot);
                 }
-                Err(fault) if fault.private().contains("couldn't find remote ref") => gone = Some(fault),
+                Err(fault) if fault.private().contains(NO_REFERENCE) => gone = Some(fault),
                 Err(fault) => return Err(fault),
             }
         }
         Err(gone.unwrap_or_else(|| RemoteFault::new(FaultKind::Other, String::new())))
     }
+}
+
+/// What git says of a branch that the server did not list.
+const NO_REFERENCE: &str = "couldn't find remote ref";
+
+/// What git says where the server's object ids are of another kind than those of the private repository.
+const OTHER_FORMAT: &str = "mismatched algorithms";
+
+/// Whether a fetch failed for what there is at the other end, and not for the way to it.
+fn needs_a_look(fault: &RemoteFault) -> bool {
+    [NO_REFERENCE, OTHER_FORMAT].iter().any(|sign| fault.private().contains(sign))
 }
 
 impl Snapshot {
@@ -111,17 +136,17 @@ impl Snapshot {
     /// # Errors
     /// As [`Remote::fetch`]. The snapshot is used up: what it held may be old by now.
     pub fn refresh(mut self) -> Result<Self, RemoteFault> {
-        let (resolved, format) = self.remote.look(&self.branch)?;
-        let known = self.head.take();
-        match resolved {
-            Resolved::Absent => Ok(self),
-            Resolved::At(_) if format != self.repository.object_format() => self.remote.fetch(&self.branch),
-            Resolved::At(_) => {
-                // Onto a known head the few commits since then are fetched whole, so that ancestry stays answered.
-                let depth: &[&str] = if known.is_some() { &[] } else { &["--depth=1"] };
-                self.head = Some(self.download(depth)?);
+        if self.head.take().is_none() {
+            return self.remote.fetch(&self.branch);
+        }
+        // Onto a known head the few commits since then are fetched whole, so that ancestry stays answered.
+        match self.download(&[]) {
+            Ok(head) => {
+                self.head = Some(head);
                 Ok(self)
             }
+            Err(fault) if needs_a_look(&fault) => self.remote.fetch_after_a_look(&self.branch),
+            Err(fault) => Err(fault),
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Canon(Canon),
     /// Run a validation script on a copy of a memory, exactly as the persist job runs it
     TryScript(TryScript),
-    /// Compact a ledger of a repository here: show what would be done, or do it
+    /// Compact a ledger: show what would be done, or do it
     Maintain(Maintain),
     /// Compile workflow sources to workflows that lie beside them
     Compile(Compile),
@@ -74,12 +74,12 @@ pub(crate) struct Verify {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Maintain {
-    /// A clone or bare repository whose branches are the memory
+    /// A clone or bare repository whose branches are the memory, or a memory folder
     #[arg(long, value_name = "PATH|URL", env = "DAYBOOK_MEMORY")]
     pub(crate) memory: String,
-    /// The ledger
+    /// The ledger [default: the only one of the configuration, or the name of the memory folder]
     #[arg(long, value_name = "NAME", env = "DAYBOOK_LEDGER")]
-    pub(crate) ledger: String,
+    pub(crate) ledger: Option<String>,
     /// The branch it lives on [default: ledgers/NAME]
     #[arg(long, value_name = "NAME", env = "DAYBOOK_BRANCH", conflicts_with = "config")]
     pub(crate) branch: Option<String>,

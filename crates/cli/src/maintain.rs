@@ -1,5 +1,6 @@
-//! `daybook maintain`: both maintenance jobs here, each as a process of its own, against a repository.
+//! `daybook maintain`: both maintenance jobs here. Against a repository each is a process of its own.
 
+mod folder;
 mod rescue;
 
 use std::ffi::OsString;
@@ -12,6 +13,7 @@ use daybook_runner::{CommonArgs, Exit, Report, Severity, Stop};
 use serde_json::{Value, json};
 
 use crate::args::Maintain;
+use crate::verify::is_memory_folder;
 
 fn not_run(error: io::Error) -> Stop {
     Stop::io("job-not-run", format!("a job cannot be run here: {error}"))
@@ -26,20 +28,34 @@ pub(crate) fn run(args: &Maintain, common: &CommonArgs) -> Exit {
 }
 
 fn maintain(args: &Maintain, report: &mut Report) -> Result<(), Stop> {
+    let is_folder = is_memory_folder(Path::new(&args.memory));
     let text = match &args.config {
         Some(path) => std::fs::read(path).map_err(not_run)?,
-        None => configuration(args).into_bytes(),
+        None => configuration(&named(args, is_folder)?, args.branch.as_deref()).into_bytes(),
     };
-    let config = Config::parse(&text).map_err(|fault| Stop::new(Exit::Usage, "config-invalid", fault.to_string()))?;
+    let config = Config::parse(&text).map_err(|fault| Stop::usage("config-invalid", fault.to_string()))?;
+    let ledger = match &args.ledger {
+        Some(name) => name.clone(),
+        None => only(&config)?,
+    };
+    if is_folder {
+        if args.rescue {
+            return Err(Stop::usage(
+                "rescue-needs-history",
+                "--rescue wants a repository, whose history keeps what is no record",
+            ));
+        }
+        return folder::maintain(Path::new(&args.memory), &config.compacted(&ledger)?, args.apply, report);
+    }
     let remote = Path::new(&args.memory).canonicalize().map_or_else(|_| args.memory.clone().into(), OsString::from);
     if args.rescue {
-        rescue::rescue(&remote.to_string_lossy(), &config, &args.ledger, report)?;
+        rescue::rescue(&remote.to_string_lossy(), &config, &ledger, report)?;
     }
     let folder = tempfile::Builder::new().prefix("daybook-maintain-").tempdir().map_err(not_run)?;
     let file = folder.path().join("plan.json");
     let job = |name: &str, options: &[(&str, &OsString)]| -> Result<(Exit, Value), Stop> {
         let mut command = Command::new(std::env::current_exe().map_err(not_run)?);
-        command.args(["job", name, "--format", "json", "--ledger", &args.ledger]).arg("--remote").arg(&remote);
+        command.args(["job", name, "--format", "json", "--ledger", &ledger]).arg("--remote").arg(&remote);
         for (option, value) in options {
             command.arg(option).arg(value);
         }
@@ -67,10 +83,26 @@ fn maintain(args: &Maintain, report: &mut Report) -> Result<(), Stop> {
     Ok(())
 }
 
+/// The ledger's name where no configuration has it.
+fn named(args: &Maintain, is_folder: bool) -> Result<String, Stop> {
+    let folder = || Path::new(&args.memory).canonicalize().ok()?.file_name()?.to_str().map(str::to_owned);
+    let name = args.ledger.clone().or_else(|| if is_folder { folder() } else { None });
+    name.ok_or_else(|| Stop::usage("ledger-missing", "give --ledger NAME, or --config FILE with one ledger"))
+}
+
+/// The only ledger of a configuration that is compacted.
+fn only(config: &Config) -> Result<String, Stop> {
+    let names: Vec<&str> =
+        config.ledgers().iter().filter(|one| one.compaction.is_some()).map(|one| one.name.as_str()).collect();
+    match names.as_slice() {
+        [only] => Ok((*only).to_owned()),
+        _ => Err(Stop::usage("ledger-missing", format!("give --ledger NAME; compacted are: {}", names.join(", ")))),
+    }
+}
+
 /// A ledger with the default limits on its branch, worth compacting from two shards on.
-fn configuration(args: &Maintain) -> String {
-    let ledger = &args.ledger;
-    let branch = args.branch.clone().unwrap_or_else(|| format!("ledgers/{ledger}"));
+fn configuration(ledger: &str, branch: Option<&str>) -> String {
+    let branch = branch.map_or_else(|| format!("ledgers/{ledger}"), str::to_owned);
     json!({
         "version": 1,
         "workflow": "maintain",

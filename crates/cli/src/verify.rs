@@ -28,7 +28,7 @@ pub(crate) fn run(args: &Verify, common: &CommonArgs) -> Exit {
 type Verified = Result<(String, Ledger), Box<Report>>;
 
 /// Whether something stands where a memory has its ledger, whatever it is.
-fn is_memory_folder(path: &Path) -> bool {
+pub(crate) fn is_memory_folder(path: &Path) -> bool {
     path.join("ledger").symlink_metadata().is_ok()
 }
 

@@ -146,3 +146,57 @@ fn persists_neither_wait_nor_fail_while_plans_are_applied() {
     assert_eq!(records(&bare), all);
     assert!(applied >= 6 + 3 * 4, "{applied} shards were joined");
 }
+
+/// Every record stays readable whenever the machine stops: the replacement is on disk before a source goes, and the folder
+/// is synchronised after the last.
+// DB-5.4-01, DB-5.4-05, DB-6-05
+#[test]
+fn a_folder_is_compacted_without_a_moment_in_which_a_record_is_missing() {
+    let root = tempfile::tempdir().unwrap();
+    let memory = root.path().join("triage");
+    let shards = memory.join("ledger/shards");
+    std::fs::create_dir_all(&shards).unwrap();
+    let mut random = Random::new(21);
+    let mut all = BTreeSet::new();
+    for number in 0..5 {
+        let record = ledgers::record(&mut random, number, &[], 300);
+        all.insert(record.sha());
+        let id = ShardId::new(random.uuid()).unwrap();
+        std::fs::write(shards.join(id.file_name()), [record.line(), b"\n"].concat()).unwrap();
+    }
+    let there = || -> (usize, BTreeSet<Digest>) {
+        let files: Vec<Vec<u8>> =
+            std::fs::read_dir(&shards).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap()).collect();
+        let lines = files.iter().flat_map(|bytes| checked_lines(bytes)).filter_map(Result::ok);
+        (files.len(), lines.map(|line| line.sha()).collect())
+    };
+    let maintain = |command: &mut Command| -> Value {
+        let output = command.env_remove("DAYBOOK_LEDGER").output().unwrap();
+        serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+    };
+    let daybook = env!("CARGO_BIN_EXE_daybook");
+    let look = maintain(Command::new(daybook).args(["maintain", "--format", "json", "--memory"]).arg(&memory));
+    assert_eq!((&look["outcome"], there()), (&"planned".into(), (5, all.clone())), "{look}");
+
+    let trace = root.path().join("trace");
+    let mut traced = Command::new("strace");
+    traced.args(["-f", "-y", "-qq", "-e", "trace=fsync,unlink,unlinkat,renameat2", "-o"]).arg(&trace);
+    let done = maintain(traced.args([daybook, "maintain", "--format", "json", "--apply", "--memory"]).arg(&memory));
+    assert_eq!((&done["outcome"], there()), (&"applied".into(), (1, all)), "{done}");
+    let text = std::fs::read_to_string(&trace).unwrap();
+    let folder = format!("<{}>", shards.canonicalize().unwrap().display());
+    let steps: Vec<&str> = text
+        .lines()
+        .filter_map(|line| match line {
+            line if line.contains("renameat2(") && line.contains(".pending") => Some("name"),
+            line if line.contains("unlink") && line.contains(".jsonl") => Some("delete"),
+            line if line.contains("fsync(") && line.contains(&folder) => Some("sync"),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(steps, ["name", "sync", "delete", "delete", "delete", "delete", "delete", "sync"], "{text}");
+    let again =
+        maintain(Command::new(daybook).args(["maintain", "--format", "json", "--apply", "--memory"]).arg(&memory));
+    assert_eq!(again["outcome"], "nothing_to_do", "{again}");
+}

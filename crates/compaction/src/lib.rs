@@ -38,6 +38,7 @@ mod plan;
 mod prove;
 mod rescue;
 mod select;
+mod survey;
 
 pub use check::{CheckedPlan, PlanFault, RawPlan};
 pub use coverage::{AuthorizedCoverage, Declaration, DeclarationFault, Retirement, Uncovered};
@@ -46,3 +47,4 @@ pub use plan::{Identity, MAX_PLAN_BYTES, MAX_RECORDS, MAX_SOURCE_BYTES, Plan, St
 pub use prove::{Conflict, Decision, Forgery, ProvenPlan, Stale};
 pub use rescue::{Rescue, Unrescued, rescue};
 pub use select::{Bounds, NothingToDo, eligible, propose, select};
+pub use survey::survey;

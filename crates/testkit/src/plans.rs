@@ -15,7 +15,9 @@ pub fn sealed(mut plan: Value) -> Value {
         "sources": sources,
         "replacement": name(&plan["replacement"]),
     });
-    if let Ok(text) = json::parse(transition.to_string().as_bytes()) {
+    if plan.is_object()
+        && let Ok(text) = json::parse(transition.to_string().as_bytes())
+    {
         plan["plan_id"] = Digest::of(text.to_canonical().as_bytes()).to_string().into();
     }
     plan

@@ -1,7 +1,7 @@
 //! The ledger as it is on the branch: what each shard is, and when it was last compacted.
 
 use daybook_branch::{LedgerTree, Snapshot};
-use daybook_compaction::{Facts, MAX_SOURCE_BYTES};
+use daybook_compaction::{Facts, survey};
 use daybook_core::Limits;
 use daybook_core::limits::MAX_SHARDS;
 use daybook_core::state::State;
@@ -20,7 +20,7 @@ pub(crate) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Reads every shard, one at a time, and keeps the bytes of as many as a plan may have.
+    /// Looks at every shard.
     pub(crate) fn read(
         snapshot: &'a Snapshot,
         ledger: &str,
@@ -29,17 +29,8 @@ impl<'a> Head<'a> {
     ) -> Result<Self, Stop> {
         let tree = LedgerTree::of(snapshot)?;
         let bound = usize::try_from(MAX_SHARDS.max).unwrap_or(usize::MAX);
-        let (mut facts, mut kept) = (Vec::new(), 0);
-        for (id, entry) in tree.shards().iter().take(bound) {
-            facts.push(match tree.content(*id)? {
-                Some(bytes) if kept + entry.bytes <= MAX_SOURCE_BYTES => {
-                    kept += entry.bytes;
-                    Facts::of(*id, bytes)
-                }
-                Some(bytes) => Facts::of(*id, bytes).without_bytes(),
-                None => Facts::unreadable(*id, entry.bytes),
-            });
-        }
+        let shards = tree.shards().iter().take(bound).map(|(id, entry)| (*id, entry.bytes));
+        let facts = survey(shards, |id| tree.content(id))?;
         let state = tree.state(ledger)?.unwrap_or_else(|unusable| {
             report.warning(unusable.code(), &format!("{unusable}; it is ignored"));
             None
