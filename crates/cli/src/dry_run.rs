@@ -20,7 +20,7 @@ use daybook_compiler::Compiled;
 use daybook_core::Digest;
 use daybook_core::config::Config;
 use daybook_core::event::MutationEvent;
-use daybook_runner::{CommonArgs, Exit, Format, Report};
+use daybook_runner::{CommonArgs, Exit, Report};
 use serde_json::Value;
 
 use self::agent::Agent;
@@ -59,7 +59,7 @@ struct Run {
 
 impl Run {
     fn prepare(args: &DryRun, common: &CommonArgs) -> Result<Self, Box<Report>> {
-        let compiled = compile::source(&args.source)?;
+        let compiled = compile::source(&args.source, common)?;
         let agent = choose_agent(args)?;
         let io = |error: std::io::Error| failed(Exit::Io, "dry-run-failed", &error.to_string());
         let workspace = Workspace::create(args.keep.as_deref()).map_err(|error| match error.kind() {
@@ -72,7 +72,7 @@ impl Run {
             .map_err(|fault| failed(exit_of(&fault), fault.kind().code(), &format!("the memory: {}", told(&fault))))?;
         let before =
             states(&remote, &compiled.config).map_err(|error| failed(Exit::Io, "memory-unreadable", &error))?;
-        let talks = common.format() != Format::Json;
+        let talks = !common.format().is_document();
         let mut report = Report::new(Exit::Ok);
         report.read(match &args.memory {
             Some(memory) => format!("a copy of the memory {memory}"),

@@ -19,11 +19,13 @@ mod assemble;
 pub mod audit;
 mod emit;
 mod engine;
+mod faults;
 mod files;
 mod frontmatter;
 #[cfg(test)]
 mod goldens;
 mod keys;
+mod limits;
 mod outputs;
 mod pins;
 mod problem;

@@ -3,13 +3,17 @@
 use daybook_workflow::{Grant, Level, Node as Yaml, Permissions, Scope, Secrets, Text};
 
 use crate::problem::Problem;
-use crate::shape::Shape;
+use crate::shape::{Shape, truth_meant};
 use crate::yaml::{Data, Node};
 
 /// Reports a value of the wrong kind.
 pub(crate) fn wrong(shape: &mut Shape<'_>, node: &Node, around: &str, wanted: &str) {
     let message = format!("{around} is {}; it must be {wanted}", node.data.kind());
-    shape.problem(Problem::new("wrong-kind", node.place, message));
+    let hint = match &node.data {
+        Data::Text(text) if wanted.contains("true") => truth_meant(text),
+        _ => None,
+    };
+    shape.problem(Problem::new("wrong-kind", node.place, message).with_hint(hint));
 }
 
 /// Reports a value that is not allowed.

@@ -31,7 +31,7 @@ impl<'f> Shape<'f> {
 
     /// Every problem, in the order of their places.
     pub(crate) fn into_problems(mut self) -> Vec<Problem> {
-        self.problems.sort_by_key(|problem| Place { line: problem.line, column: problem.column });
+        self.problems.sort_by_key(Problem::place);
         self.problems
     }
 
@@ -43,6 +43,11 @@ impl<'f> Shape<'f> {
     /// Keeps where a member comes from.
     pub(crate) fn stands_at(&mut self, member: impl Into<String>, place: Place) {
         self.places.push((member.into(), place));
+    }
+
+    /// Whether the author set this member.
+    pub(crate) fn is_set(&self, member: &str) -> bool {
+        self.places.iter().any(|(name, _)| name == member)
     }
 
     /// The place of a member, or of the nearest member around it.
@@ -159,7 +164,7 @@ impl<'f> Shape<'f> {
             (Kind::Map(_), _) => "a map",
         };
         let message = format!("{around} is {}; it must be {wanted}", node.data.kind());
-        self.problem(Problem::new("wrong-kind", node.place, message));
+        self.problem(Problem::new("wrong-kind", node.place, message).with_hint(meant(kind, &node.data)));
         None
     }
 
@@ -188,6 +193,32 @@ impl<'f> Shape<'f> {
             }
         }
     }
+}
+
+/// What was probably meant by a text in place of a truth value or of a number.
+fn meant(kind: Kind, data: &Data) -> Option<String> {
+    let Data::Text(text) = data else { return None };
+    let number = text.trim_start_matches('0');
+    match kind {
+        Kind::Bool | Kind::FalseOr(_) => truth_meant(text),
+        Kind::Number | Kind::Minutes | Kind::KiB | Kind::Bytes
+            if !text.is_empty() && text.len() < 20 && text.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            let number = if number.is_empty() { "0" } else { number };
+            Some(format!("write {number}, without quotes and without zeros in front"))
+        }
+        _ => None,
+    }
+}
+
+/// YAML 1.1 took more words for truth values than YAML 1.2 does.
+pub(crate) fn truth_meant(text: &str) -> Option<String> {
+    let truth = match text.to_ascii_lowercase().as_str() {
+        "yes" | "y" | "on" | "true" => "true",
+        "no" | "n" | "off" | "false" => "false",
+        _ => return None,
+    };
+    Some(format!("write {truth}; {text} is a text"))
 }
 
 const SCRIPT_ENDINGS: &[&str] = &[".js", ".mjs", ".cjs"];

@@ -144,7 +144,7 @@ fn problems_name_code_place_and_what_is_allowed() {
         ("safe-outputs:\n  ledger-mutation: {max: 1001}", "not-allowed", 3, 26, "0 to 1000"),
         ("name: [a]", "wrong-kind", 2, 7, "must be a text"),
         ("- a", "wrong-kind", 2, 1, "must be a map"),
-        ("a: 1\na: 2", "invalid-yaml", 3, 1, "duplicate"),
+        ("a: 1\na: 2", "invalid-yaml", 3, 1, "second time: a"),
     ] {
         let problems = refused(frontmatter);
         let first = &problems[0];

@@ -25,6 +25,7 @@ mod neutral;
 pub mod outputs;
 mod panics;
 mod report;
+mod sarif;
 pub mod summary;
 
 pub use args::{Color, CommonArgs, parse_args};
