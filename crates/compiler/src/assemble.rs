@@ -5,7 +5,7 @@ use daybook_workflow::{Secrets, Text};
 use serde_json::{Map, Value, json};
 
 use crate::files::Files;
-use crate::keys::{DETECTION, FOREIGN, TOP, instead};
+use crate::keys::{DETECTION, FOREIGN, TOP, instead, names};
 use crate::pins::Pins;
 use crate::problem::{Place, Problem};
 use crate::settings::{PersistOn, Settings};
@@ -64,7 +64,7 @@ pub(crate) fn source(
             "persist-on" => settings.persist_on = persist_on(shape, node),
             other => match instead(FOREIGN, other) {
                 Some(hint) => shape.foreign_key(entry, other, hint),
-                None => shape.unknown_key(entry, "the frontmatter", TOP.iter().copied()),
+                None => shape.unknown_key(entry, "the frontmatter", names(TOP)),
             },
         }
     }
@@ -116,17 +116,13 @@ fn workflow_name(file_name: &str) -> Result<Name, Problem> {
 }
 
 fn runner(shape: &mut Shape<'_>, node: &yaml::Node, key: &str, settings: &Settings) -> daybook_workflow::Node {
-    let runner = read::any(shape, node, key, Secrets::None);
-    match runner {
+    match read::runner(shape, node, key) {
         Some(daybook_workflow::Node::Text(text)) if key == "trusted-runs-on" && text.contains("${{") => {
             read::refuse(shape, node, format!("{key} cannot be an expression"), "name the runner");
             settings.trusted_runs_on.clone()
         }
-        Some(runner) if !matches!(runner, daybook_workflow::Node::Empty) => runner,
-        _ => {
-            read::wrong(shape, node, key, "the label of a runner, a list of labels or a map");
-            settings.runs_on.clone()
-        }
+        Some(runner) => runner,
+        None => settings.runs_on.clone(),
     }
 }
 

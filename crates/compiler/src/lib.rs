@@ -30,6 +30,7 @@ mod outputs;
 mod pins;
 mod problem;
 mod read;
+mod schema;
 mod settings;
 mod shape;
 mod size;
@@ -45,6 +46,7 @@ pub use files::{Files, NoFiles};
 pub use keys::did_you_mean;
 pub use pins::{MAX_PINS_BYTES, Pins};
 pub use problem::{Place, Problem};
+pub use schema::schema;
 
 /// Largest source that is read, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 1024 * 1024;

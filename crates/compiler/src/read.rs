@@ -118,6 +118,15 @@ pub(crate) fn any(shape: &mut Shape<'_>, node: &Node, around: &str, secrets: Sec
     })
 }
 
+/// Labels of a runner.
+pub(crate) fn runner(shape: &mut Shape<'_>, node: &Node, around: &str) -> Option<Yaml> {
+    if matches!(node.data, Data::Text(_) | Data::List(_) | Data::Map(_)) {
+        return any(shape, node, around, Secrets::None);
+    }
+    wrong(shape, node, around, "the label of a runner, a list of labels or a map");
+    None
+}
+
 /// Permissions; `writes` says whether write levels are allowed.
 pub(crate) fn permissions(
     shape: &mut Shape<'_>,

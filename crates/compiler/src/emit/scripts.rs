@@ -75,6 +75,10 @@ dir=$RUNNER_TEMP/daybook
 prompt=$DAYBOOK_PROMPT_TEXT
 if [ -n "$DAYBOOK_DOLLAR" ]; then prompt=${prompt//"$DAYBOOK_DOLLAR"/'$'}; fi
 printf '%s' "$prompt" > "$dir/prompt.md"
+# Not every agent can look up a variable.
+case $prompt in
+  *DAYBOOK_SAFE_OUTPUTS*) printf '\n\nDAYBOOK_SAFE_OUTPUTS is %s\n' "$dir/safe-outputs.jsonl" >> "$dir/prompt.md" ;;
+esac
 if [ -n "$DAYBOOK_MEMORIES" ]; then
   { printf '\n\n'; "$dir/bin/daybook-agent" prompt --format human --config "$dir/config.json" \
     --baseline "$dir/baseline/baseline.json"; } >> "$dir/prompt.md"
@@ -88,17 +92,6 @@ fi
   fi
   printf '%s}}\n' "$DAYBOOK_MCP_SERVERS"
 } > "$dir/mcp.json"
-"#;
-
-pub(crate) const INSTALL_CLAUDE: &str = r#"set -euo pipefail
-npm install --global --no-audit --no-fund "@anthropic-ai/claude-code@$DAYBOOK_ENGINE_VERSION"
-"#;
-
-pub(crate) const RUN_CLAUDE: &str = r#"set -euo pipefail
-model=()
-if [ -n "$DAYBOOK_ENGINE_MODEL" ]; then model=(--model "$DAYBOOK_ENGINE_MODEL"); fi
-claude --print --mcp-config "$DAYBOOK_MCP_CONFIG" --strict-mcp-config --permission-mode acceptEdits \
-  --allowedTools "$DAYBOOK_ENGINE_TOOLS" "${model[@]}" < "$DAYBOOK_PROMPT"
 "#;
 
 /// Runs after the agent, by absolute path and without its environment.
