@@ -3,6 +3,7 @@
 mod folder;
 mod output;
 mod picture;
+mod watch;
 
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,19 @@ pub(crate) fn run(args: &Compile, common: &CommonArgs) -> Exit {
     if args.config_only {
         return config_only(args, common);
     }
+    if args.watch { watch::watch(args, common, || once(args, common)) } else { once(args, common) }
+}
+
+/// The only source there is, for commands that take one.
+pub(crate) fn only_source() -> Result<PathBuf, Box<Report>> {
+    folder::only_source().map_err(|(exit, message)| {
+        let mut report = Report::new(exit);
+        report.error("no-sources", &message);
+        Box::new(report)
+    })
+}
+
+fn once(args: &Compile, common: &CommonArgs) -> Exit {
     let mut report = Report::new(Exit::Ok);
     let folders = match folder::find(&args.paths) {
         Ok(folders) => folders,
@@ -44,6 +58,12 @@ fn compile_folder(folder: &Folder, args: &Compile, outputs: &mut Outputs, report
             return;
         }
     };
+    if pins.is_placeholder() {
+        let message = "the pins file names no commit of Daybook that exists; runs of the compiled workflows will fail";
+        let hint =
+            "in .github/daybook.pins.json name repository and commit, or repository, tag and archives of a release";
+        report.diagnose(Severity::Warning, "tools-placeholder", message, json!({ "hint": hint }));
+    }
     let mut all = Vec::new();
     let mut sound = true;
     for source in folder.sources() {

@@ -44,7 +44,7 @@ use daybook_core::config::Config;
 pub use emit::{Checked, MAINTENANCE_FILE, compile, maintenance};
 pub use files::{Files, NoFiles};
 pub use keys::did_you_mean;
-pub use pins::{MAX_PINS_BYTES, Pins};
+pub use pins::{MAX_PINS_BYTES, PLACEHOLDER_COMMIT, Pins};
 pub use problem::{Place, Problem};
 pub use schema::schema;
 

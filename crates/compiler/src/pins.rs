@@ -12,6 +12,9 @@ use serde::Deserialize;
 /// Largest pins file, in bytes.
 pub const MAX_PINS_BYTES: usize = 256 * 1024;
 
+/// Stands for a commit of Daybook that its user has yet to name.
+pub const PLACEHOLDER_COMMIT: &str = "0000000000000000000000000000000000000000";
+
 /// Actions that compiled workflows use themselves.
 const KNOWN: [(&str, &str, &str); 3] = [
     (CHECKOUT, "de0fac2e4500dabe0009e67214ff5f5447ce83dd", "v6.0.2"),
@@ -133,6 +136,12 @@ impl Pins {
 
     pub(crate) fn action(&self, name: &str) -> Option<&PinnedAction> {
         self.actions.get(name)
+    }
+
+    /// Whether Daybook itself is pinned at a commit that does not exist, as `daybook init` writes it where it knows none.
+    #[must_use]
+    pub fn is_placeholder(&self) -> bool {
+        matches!(&self.tools, Some(Tools::Source { commit, .. }) if commit == PLACEHOLDER_COMMIT)
     }
 
     pub(crate) fn tools(&self) -> Option<&Tools> {
