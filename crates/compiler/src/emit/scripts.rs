@@ -6,6 +6,8 @@ pub(crate) const INSTALL_RELEASE: &str = r#"set -euo pipefail
 case "$RUNNER_OS-$RUNNER_ARCH" in
   Linux-X64) platform=linux-x64 want=$DAYBOOK_SHA256_LINUX_X64 ;;
   Linux-ARM64) platform=linux-arm64 want=$DAYBOOK_SHA256_LINUX_ARM64 ;;
+  macOS-X64) platform=macos-x64 want=${DAYBOOK_SHA256_MACOS_X64:-} ;;
+  macOS-ARM64) platform=macos-arm64 want=${DAYBOOK_SHA256_MACOS_ARM64:-} ;;
   *) platform=none want= ;;
 esac
 if [ -z "$want" ]; then
@@ -17,11 +19,13 @@ rm -rf "$dir"
 mkdir -p "$dir/bin"
 curl --fail --silent --show-error --location --retry 3 --output "$dir/tools.tar.gz" \
   "$GITHUB_SERVER_URL/$DAYBOOK_REPOSITORY/releases/download/$DAYBOOK_TAG/daybook-$platform.tar.gz"
-if ! echo "$want  $dir/tools.tar.gz" | sha256sum --check --strict --status; then
+sum=(sha256sum)
+if [ "$RUNNER_OS" = macOS ]; then sum=(shasum --algorithm 256); fi
+if [ "$("${sum[@]}" < "$dir/tools.tar.gz" | cut -d ' ' -f 1)" != "$want" ]; then
   echo "::error title=wrong bytes::the archive is not the one that the pins file names"
   exit 3
 fi
-tar -xzf "$dir/tools.tar.gz" -C "$dir/bin" --no-same-owner
+tar -xzf "$dir/tools.tar.gz" -C "$dir/bin" -o
 "#;
 
 /// Builds every binary once, from a commit.
