@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Init, common: &CommonArgs) -> Exit {
 /// Every file with its text.
 fn files(args: &Init) -> [(String, String); 4] {
     let workflow = format!(".github/workflows/{}", args.name);
-    let starter = STARTER.replace("NAME", &args.name).replace("ENGINE", args.engine.name());
+    let starter = STARTER.replace("ENGINE", args.engine.name()).replace("NAME", &args.name);
     [
         (format!("{workflow}.md"), starter),
         (format!("{workflow}.script.jsonl"), SCRIPT.to_owned()),

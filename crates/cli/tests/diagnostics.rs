@@ -100,6 +100,15 @@ fn every_fault_is_told_as_its_file_says() {
     assert_eq!(codes, all);
 }
 
+/// What the page for authors shows is what a fixture gives.
+#[test]
+fn the_documentation_shows_a_fixture() {
+    let out = fs::read_to_string(testdata("err/typing-error.out")).expect("an expectation");
+    let (_, shown) = out.split_once("\nerror").expect("a problem");
+    let page = fs::read_to_string(repository().join("docs/editors.md")).expect("the page");
+    assert!(page.contains(&format!("error{}", shown.trim_end())), "{shown}");
+}
+
 #[test]
 fn a_fault_has_its_place_in_every_form() {
     let home = home();

@@ -173,3 +173,34 @@ if [ -n "$DAYBOOK_ENGINE_MODEL" ]; then model=(--model "$DAYBOOK_ENGINE_MODEL");
 gemini --skip-trust --approval-mode auto_edit --include-directories "$RUNNER_TEMP/daybook" ${model[@]+"${model[@]}"} \
   < "$DAYBOOK_PROMPT"
 "#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::ENGINE_IDS;
+
+    #[test]
+    fn every_engine_of_the_table_is_documented_as_it_is() {
+        let page = include_str!("../../../../docs/engines.md");
+        assert!(CLIS.iter().map(|cli| cli.id).eq(ENGINE_IDS.into_iter().filter(|id| *id != "custom")));
+        for cli in &CLIS {
+            let start = format!("| `{}` |", cli.id);
+            let row = page.lines().find(|line| line.starts_with(&start)).expect(cli.id);
+            let package = cli.install.split('"').nth(1).and_then(|text| text.rsplit_once('@')).expect("a package").0;
+            for word in [package, cli.version, cli.secret, cli.key] {
+                assert!(row.contains(word), "{word}: {row}");
+            }
+            assert!(cli.run.contains("< \"$DAYBOOK_PROMPT\"") && !cli.run.contains("${{"));
+        }
+    }
+
+    /// An engine's step holds the key of its own service and no other.
+    #[test]
+    fn no_script_names_the_key_of_another_engine() {
+        for cli in &CLIS {
+            for other in CLIS.iter().filter(|other| other.id != cli.id) {
+                assert!(!cli.run.contains(other.key) && !cli.install.contains(other.key), "{} {}", cli.id, other.id);
+            }
+        }
+    }
+}
