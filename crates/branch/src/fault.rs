@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use daybook_runner::Exit;
+
 use crate::git::GitFault;
 
 /// The kinds of failure a caller can tell apart. None of them means "the branch is absent".
@@ -44,87 +46,61 @@ pub enum FaultKind {
     Other,
 }
 
-/// Who can do something about a failure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FaultClass {
-    /// Whoever wrote the arguments or the configuration.
-    Usage,
-    /// Whoever grants permissions.
-    Denied,
-    /// Nobody: network, server or disk. Running again may help.
-    Io,
-}
-
-/// One row per kind: class, code and sentence, in the order of the enum.
-const KINDS: &[(FaultKind, FaultClass, &str, &str)] = &[
+/// One row per kind: exit, code and sentence, in the order of the enum.
+const KINDS: &[(FaultKind, Exit, &str, &str)] = &[
     (
         FaultKind::BadUrl,
-        FaultClass::Usage,
+        Exit::Usage,
         "remote-bad-url",
         "the remote's address cannot be used; allowed are file, https, http and ssh, without credentials in it",
     ),
-    (
-        FaultKind::BadOid,
-        FaultClass::Usage,
-        "remote-bad-oid",
-        "not a full object id (40 or 64 lower-case hexadecimal digits)",
-    ),
+    (FaultKind::BadOid, Exit::Usage, "remote-bad-oid", "not a full object id (40 or 64 lower-case hexadecimal digits)"),
     (
         FaultKind::BadToken,
-        FaultClass::Usage,
+        Exit::Usage,
         "remote-bad-token",
         "the token is empty or holds characters that a header cannot carry; is the secret set?",
     ),
-    (FaultKind::Unreachable, FaultClass::Io, "remote-unreachable", "the remote could not be reached"),
-    (FaultKind::Certificate, FaultClass::Io, "remote-certificate", "the remote's certificate was not accepted"),
+    (FaultKind::Unreachable, Exit::Io, "remote-unreachable", "the remote could not be reached"),
+    (FaultKind::Certificate, Exit::Io, "remote-certificate", "the remote's certificate was not accepted"),
     (
         FaultKind::Unauthorized,
-        FaultClass::Denied,
+        Exit::Denied,
         "remote-unauthorized",
         "the remote wants other credentials (401); is the token set and still valid?",
     ),
     (
         FaultKind::Forbidden,
-        FaultClass::Denied,
+        Exit::Denied,
         "remote-forbidden",
         "the remote does not allow it (403); the job needs `contents: read`, or `contents: write` to push",
     ),
-    (
-        FaultKind::NotFound,
-        FaultClass::Denied,
-        "remote-not-found",
-        "no such repository, or the token may not see it (404)",
-    ),
+    (FaultKind::NotFound, Exit::Denied, "remote-not-found", "no such repository, or the token may not see it (404)"),
     (
         FaultKind::NotARepository,
-        FaultClass::Usage,
+        Exit::Usage,
         "remote-not-a-repository",
         "there is no git repository at the remote's address",
     ),
-    (FaultKind::Server, FaultClass::Io, "remote-server", "the remote's server failed (5xx) or is overloaded"),
-    (
-        FaultKind::Dropped,
-        FaultClass::Io,
-        "remote-dropped",
-        "the connection to the remote broke in the middle of the answer",
-    ),
-    (FaultKind::TimedOut, FaultClass::Io, "remote-timed-out", "the remote did not answer in time"),
-    (FaultKind::Oversized, FaultClass::Io, "remote-oversized", "the remote's answer is larger than allowed"),
-    (FaultKind::BadAnswer, FaultClass::Io, "remote-bad-answer", "the remote's answer does not follow the protocol"),
-    (FaultKind::NoGit, FaultClass::Io, "git-missing", "git could not be started; it has to be installed and on PATH"),
-    (FaultKind::Local, FaultClass::Io, "git-local", "git could not work on this machine's disk"),
-    (FaultKind::Other, FaultClass::Io, "git-failed", "git failed"),
+    (FaultKind::Server, Exit::Io, "remote-server", "the remote's server failed (5xx) or is overloaded"),
+    (FaultKind::Dropped, Exit::Io, "remote-dropped", "the connection to the remote broke in the middle of the answer"),
+    (FaultKind::TimedOut, Exit::Io, "remote-timed-out", "the remote did not answer in time"),
+    (FaultKind::Oversized, Exit::Io, "remote-oversized", "the remote's answer is larger than allowed"),
+    (FaultKind::BadAnswer, Exit::Io, "remote-bad-answer", "the remote's answer does not follow the protocol"),
+    (FaultKind::NoGit, Exit::Io, "git-missing", "git could not be started; it has to be installed and on PATH"),
+    (FaultKind::Local, Exit::Io, "git-local", "git could not work on this machine's disk"),
+    (FaultKind::Other, Exit::Io, "git-failed", "git failed"),
 ];
 
 impl FaultKind {
-    fn row(self) -> (FaultClass, &'static str, &'static str) {
+    fn row(self) -> (Exit, &'static str, &'static str) {
         let row = KINDS.iter().find(|row| row.0 == self);
-        row.map_or((FaultClass::Io, "git-failed", "git failed"), |row| (row.1, row.2, row.3))
+        row.map_or((Exit::Io, "git-failed", "git failed"), |row| (row.1, row.2, row.3))
     }
 
-    /// Who can do something about it.
+    /// How a job ends that cannot go on without the remote.
     #[must_use]
-    pub fn class(self) -> FaultClass {
+    pub fn exit(self) -> Exit {
         self.row().0
     }
 

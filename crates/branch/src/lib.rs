@@ -27,11 +27,12 @@ mod merge;
 mod oid;
 mod remote;
 mod snapshot;
+mod stop;
 mod tree;
 
 pub use access::Token;
 pub use daybook_core::config::BranchName;
-pub use fault::{FaultClass, FaultKind, RemoteFault};
+pub use fault::{FaultKind, RemoteFault};
 pub use ledger::{LedgerTree, UnusableState};
 pub use merge::{MergeFault, merge_texts};
 pub use oid::Oid;

@@ -8,41 +8,26 @@ use std::path::Path;
 use std::process::Command;
 
 use daybook_core::config::Config;
-use daybook_runner::{CommonArgs, Exit, Report, Severity};
+use daybook_runner::{CommonArgs, Exit, Report, Severity, Stop};
 use serde_json::{Value, json};
 
 use crate::args::Maintain;
 
-/// Why nothing can be told of a job.
-pub(super) struct Stop {
-    exit: Exit,
-    code: &'static str,
-    message: String,
-}
-
-impl Stop {
-    pub(super) fn new(exit: Exit, code: &'static str, message: impl Into<String>) -> Self {
-        Self { exit, code, message: message.into() }
-    }
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::new(Exit::Io, "job-not-run", format!("a job cannot be run here: {error}"))
-    }
+fn not_run(error: io::Error) -> Stop {
+    Stop::io("job-not-run", format!("a job cannot be run here: {error}"))
 }
 
 pub(crate) fn run(args: &Maintain, common: &CommonArgs) -> Exit {
     let mut report = Report::new(Exit::Ok);
     if let Err(stop) = maintain(args, &mut report) {
-        report.set_exit(stop.exit).error(stop.code, &stop.message);
+        stop.tell(Severity::Error, &mut report);
     }
     report.emit(common)
 }
 
 fn maintain(args: &Maintain, report: &mut Report) -> Result<(), Stop> {
     let text = match &args.config {
-        Some(path) => std::fs::read(path)?,
+        Some(path) => std::fs::read(path).map_err(not_run)?,
         None => configuration(args).into_bytes(),
     };
     let config = Config::parse(&text).map_err(|fault| Stop::new(Exit::Usage, "config-invalid", fault.to_string()))?;
@@ -50,16 +35,16 @@ fn maintain(args: &Maintain, report: &mut Report) -> Result<(), Stop> {
     if args.rescue {
         rescue::rescue(&remote.to_string_lossy(), &config, &args.ledger, report)?;
     }
-    let folder = tempfile::Builder::new().prefix("daybook-maintain-").tempdir()?;
+    let folder = tempfile::Builder::new().prefix("daybook-maintain-").tempdir().map_err(not_run)?;
     let file = folder.path().join("plan.json");
     let job = |name: &str, options: &[(&str, &OsString)]| -> Result<(Exit, Value), Stop> {
-        let mut command = Command::new(std::env::current_exe()?);
+        let mut command = Command::new(std::env::current_exe().map_err(not_run)?);
         command.args(["job", name, "--format", "json", "--ledger", &args.ledger]).arg("--remote").arg(&remote);
         for (option, value) in options {
             command.arg(option).arg(value);
         }
         command.env("DAYBOOK_CONFIG", String::from_utf8_lossy(&text).as_ref()).env_remove("GITHUB_STEP_SUMMARY");
-        let output = command.output()?;
+        let output = command.output().map_err(not_run)?;
         let exit = output.status.code().and_then(Exit::from_code).unwrap_or(Exit::Internal);
         let document = serde_json::from_slice(&output.stdout)
             .map_err(|_| Stop::new(exit, "job-without-report", format!("{name} said nothing that can be read")))?;

@@ -1,15 +1,11 @@
 //! How a remote that gave no answer is told to a person.
 
-use daybook_branch::{FaultClass, RemoteFault};
+use daybook_branch::RemoteFault;
 use daybook_runner::Exit;
 
 /// The exit for a fault, by who can do something about it.
 pub(crate) fn exit_of(fault: &RemoteFault) -> Exit {
-    match fault.kind().class() {
-        FaultClass::Usage => Exit::Usage,
-        FaultClass::Denied => Exit::Denied,
-        FaultClass::Io => Exit::Io,
-    }
+    fault.kind().exit()
 }
 
 /// The fault with git's own words in one line; the person who runs this command owns the machine that it is about.

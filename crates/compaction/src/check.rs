@@ -203,7 +203,8 @@ impl<'a> RawPlan<'a> {
     /// # Errors
     /// The first rule that it breaks.
     pub fn check(self, target: &Target<'_>) -> Result<CheckedPlan, PlanFault> {
-        let Object(wire): Object<Wire> = serde_json::from_slice(self.0).map_err(|_| PlanFault::Shape)?;
+        let text = std::str::from_utf8(self.0).map_err(|_| PlanFault::Shape)?;
+        let Object(wire): Object<Wire> = serde_json::from_str(text).map_err(|_| PlanFault::Shape)?;
         let holds = |rule: bool, fault| if rule { Ok(()) } else { Err(fault) };
         holds(wire.version == VERSION, PlanFault::Version)?;
         holds(wire.ledger == target.ledger, PlanFault::Ledger)?;
@@ -263,8 +264,13 @@ fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether one ascending list holds every member of another, in one walk over both.
+/// Whether one ascending list holds every member of another. Each is looked up in what is left of the list: sources are
+/// many and short beside their replacement, so that a walk over both would cost their number times its length.
 pub(crate) fn covers(all: &[Digest], some: &[Digest]) -> bool {
-    let mut rest = all.iter();
-    some.iter().all(|wanted| rest.by_ref().find(|have| *have >= wanted) == Some(wanted))
+    let mut rest = all;
+    some.iter().all(|wanted| {
+        let found = rest.binary_search(wanted);
+        rest = found.ok().and_then(|position| rest.get(position + 1..)).unwrap_or_default();
+        found.is_ok()
+    })
 }

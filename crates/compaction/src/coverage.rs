@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use daybook_core::segment::Segment;
 use daybook_core::shard::checked_lines;
+use daybook_core::shards::{Found, Shards};
 use daybook_core::{Digest, ShardId, limits};
 use serde::Deserialize;
-
-use crate::shards::{Found, Shards};
 
 /// Largest declaration that is read, in bytes.
 const MAX_BYTES: usize = 64 * 1024;

@@ -1,16 +1,16 @@
-//! What a planner needs to know of a shard; its bytes stay where they are.
+//! What a planner needs to know of a shard.
 
-use daybook_core::segment::is_too_deep;
-use daybook_core::shard::checked_lines;
-use daybook_core::{CheckedLine, Digest, ShardId};
+use std::borrow::Cow;
+
+use daybook_core::ShardId;
+use daybook_core::known::{KnownLine, KnownShard};
 
 /// A shard, as selection sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Facts {
+pub struct Facts<'a> {
     id: ShardId,
-    sha256: Digest,
     bytes: u64,
-    records: Vec<(Digest, u64)>,
+    known: KnownShard<'a>,
     flaw: Option<Flaw>,
 }
 
@@ -49,35 +49,33 @@ impl Flaw {
     }
 }
 
-impl Facts {
+impl<'a> Facts<'a> {
     /// Looks at every line of a shard.
     #[must_use]
-    pub fn of(id: ShardId, shard: &[u8]) -> Self {
-        let mut flaw = (shard.is_empty()).then_some(Flaw::Empty);
-        let mut records = Vec::new();
-        for line in checked_lines(shard) {
-            match line {
-                Ok(line) => {
-                    if is_too_deep(line.payload()) {
-                        flaw = flaw.or(Some(Flaw::TooDeep));
-                    }
-                    records.push((line.sha(), stored_len(&line)));
-                }
-                Err(_) => flaw = flaw.or(Some(Flaw::BadLine)),
-            }
-        }
-        if shard.last().is_some_and(|last| *last != b'\n') {
-            flaw = flaw.or(Some(Flaw::TornTail));
-        }
-        records.sort_unstable();
-        records.dedup();
-        Self { id, sha256: Digest::of(shard), bytes: len(shard), records, flaw }
+    pub fn of(id: ShardId, shard: impl Into<Cow<'a, [u8]>>) -> Self {
+        let shard = shard.into();
+        let (bytes, is_empty) = (len(&shard), shard.is_empty());
+        let known = KnownShard::of(shard);
+        let flaws = [
+            (is_empty, Flaw::Empty),
+            (known.has_bad_line(), Flaw::BadLine),
+            (known.is_torn(), Flaw::TornTail),
+            (known.is_too_deep(), Flaw::TooDeep),
+        ];
+        let flaw = flaws.into_iter().find_map(|(is, flaw)| is.then_some(flaw));
+        Self { id, bytes, known, flaw }
+    }
+
+    /// The same without the shard's bytes, which are read again where they are needed.
+    #[must_use]
+    pub fn without_bytes<'b>(self) -> Facts<'b> {
+        Facts { id: self.id, bytes: self.bytes, known: self.known.without_bytes(), flaw: self.flaw }
     }
 
     /// A shard that nothing could be read of.
     #[must_use]
     pub fn unreadable(id: ShardId, bytes: u64) -> Self {
-        Self { id, sha256: Digest::of(b""), bytes, records: Vec::new(), flaw: Some(Flaw::Unreadable) }
+        Self { id, bytes, known: KnownShard::of(Vec::new()), flaw: Some(Flaw::Unreadable) }
     }
 
     /// Its identity.
@@ -86,22 +84,22 @@ impl Facts {
         self.id
     }
 
-    /// Digest of its bytes.
-    #[must_use]
-    pub const fn sha256(&self) -> Digest {
-        self.sha256
-    }
-
     /// Its size in bytes.
     #[must_use]
     pub const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Its records, ascending, each once, with the length of its stored line.
+    /// What was found in it.
     #[must_use]
-    pub fn records(&self) -> &[(Digest, u64)] {
-        &self.records
+    pub const fn known(&self) -> &KnownShard<'a> {
+        &self.known
+    }
+
+    /// Its records, ascending, each once.
+    #[must_use]
+    pub fn records(&self) -> &[KnownLine] {
+        self.known.lines()
     }
 
     /// What keeps it from being a source.
@@ -109,11 +107,6 @@ impl Facts {
     pub const fn flaw(&self) -> Option<Flaw> {
         self.flaw
     }
-}
-
-/// Length of a line with its newline.
-fn stored_len(line: &CheckedLine<'_>) -> u64 {
-    len(line.line()).saturating_add(1)
 }
 
 pub(crate) fn len(bytes: &[u8]) -> u64 {

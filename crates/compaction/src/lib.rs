@@ -2,7 +2,7 @@
 //!
 //! The planner is not trusted, and neither is its plan: [`RawPlan`] → [`CheckedPlan`] (shape and bounds, read alone) →
 //! [`ProvenPlan`] (held against the shards of a branch as it is now). Only the last says what to write and what to
-//! retire. Nothing here touches a file, a clock or a network; shards come in through [`Shards`].
+//! retire. Nothing here touches a file, a clock or a network; shards come in through [`daybook_core::shards::Shards`].
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -20,7 +20,7 @@
 //!     Compaction { schedule: Schedule::Daily, min_segments: Count::new(2), max_segments: Count::new(128), script: None };
 //! let bounds = Bounds::of(&Limits::default(), &settings);
 //! let target = Target { ledger: "triage", branch: "ledgers/triage", bounds };
-//! let facts: Vec<Facts> = shards.iter().map(|(id, bytes)| Facts::of(*id, bytes)).collect();
+//! let facts: Vec<Facts<'_>> = shards.iter().map(|(id, bytes)| Facts::of(*id, bytes.as_slice())).collect();
 //! let base = "0".repeat(40);
 //! let stamp = Stamp { trigger: Trigger::Scheduled, created_at: "2026-04-01T00:00:00.000Z", base_commit: &base };
 //! let plan = Plan::choose(&target, &stamp, &facts, &shards)??;
@@ -38,7 +38,6 @@ mod plan;
 mod prove;
 mod rescue;
 mod select;
-mod shards;
 
 pub use check::{CheckedPlan, PlanFault, RawPlan};
 pub use coverage::{AuthorizedCoverage, Declaration, DeclarationFault, Retirement, Uncovered};
@@ -47,4 +46,3 @@ pub use plan::{Identity, MAX_PLAN_BYTES, MAX_RECORDS, MAX_SOURCE_BYTES, Plan, St
 pub use prove::{Conflict, Decision, Forgery, ProvenPlan, Stale};
 pub use rescue::{Rescue, Unrescued, rescue};
 pub use select::{Bounds, NothingToDo, eligible, propose, select};
-pub use shards::{Found, Shards};

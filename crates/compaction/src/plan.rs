@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 
+use daybook_core::config::Compacted;
 use daybook_core::json::Text;
-use daybook_core::segment::{COMPACTION_METADATA, Segment};
-use daybook_core::shard::checked_lines;
+use daybook_core::known::KnownLine;
+use daybook_core::segment::{COMPACTION_METADATA, SegmentIdentity};
+use daybook_core::shards::{Found, Shards};
 use daybook_core::state::Trigger;
 use daybook_core::{Digest, Hasher, ShardId};
 use serde::Serialize;
 
 use crate::facts::Facts;
 use crate::select::{Bounds, NothingToDo, select};
-use crate::shards::{Found, Shards};
 
 /// Largest plan that is read, in bytes.
 pub const MAX_PLAN_BYTES: usize = 16 * 1024 * 1024;
@@ -36,6 +37,18 @@ pub struct Target<'a> {
     pub branch: &'a str,
     /// The bounds that hold now.
     pub bounds: Bounds,
+}
+
+impl<'a> Target<'a> {
+    /// A ledger as it is configured.
+    #[must_use]
+    pub fn of(compacted: &Compacted<'a>) -> Self {
+        Self {
+            ledger: compacted.ledger.name.as_str(),
+            branch: compacted.memory.branch.as_str(),
+            bounds: Bounds::of(&compacted.ledger.limits, compacted.settings),
+        }
+    }
 }
 
 /// What a plan says of its making; nothing is decided by it.
@@ -83,23 +96,28 @@ impl Identity {
         &self.records
     }
 
+    /// Whether a shard is this one, byte for byte.
+    pub(crate) fn is(&self, facts: &Facts<'_>) -> bool {
+        self.bytes == facts.bytes() && self.sha256 == facts.known().sha256()
+    }
+
     /// By what the id of a plan names it.
     pub(crate) const fn name(&self) -> (ShardId, Digest) {
         (self.segment, self.sha256)
     }
 
-    fn of(facts: &Facts) -> Self {
+    fn of(facts: &Facts<'_>) -> Self {
         Self {
             bytes: facts.bytes(),
-            records: facts.records().iter().map(|(sha, _)| *sha).collect(),
+            records: facts.records().iter().map(KnownLine::sha).collect(),
             segment: facts.id(),
-            sha256: facts.sha256(),
+            sha256: facts.known().sha256(),
         }
     }
 
-    pub(crate) fn of_segment(segment: &Segment) -> Self {
+    pub(crate) fn of_segment(segment: &SegmentIdentity) -> Self {
         Self {
-            bytes: crate::facts::len(segment.bytes()),
+            bytes: segment.size().get(),
             records: segment.records().to_vec(),
             segment: segment.id(),
             sha256: segment.sha256(),
@@ -145,7 +163,7 @@ impl Plan {
     pub fn choose<S: Shards>(
         target: &Target<'_>,
         stamp: &Stamp<'_>,
-        facts: &[Facts],
+        facts: &[Facts<'_>],
         shards: &S,
     ) -> Result<Result<Self, NothingToDo>, S::Fault> {
         let mut left = Cow::Borrowed(facts);
@@ -169,18 +187,21 @@ impl Plan {
     pub fn build<S: Shards>(
         target: &Target<'_>,
         stamp: &Stamp<'_>,
-        sources: &[&Facts],
+        sources: &[&Facts<'_>],
         shards: &S,
     ) -> Result<Result<Self, Unplannable>, S::Fault> {
-        let mut contents = Vec::with_capacity(sources.len());
-        for source in sources {
-            match shards.shard(source.id(), source.bytes())? {
-                Found::Bytes(bytes) if Digest::of(&bytes) == source.sha256() => contents.push(bytes),
-                _ => return Ok(Err(Unplannable::Changed)),
-            }
-        }
-        let lines = contents.iter().flat_map(|bytes| checked_lines(bytes)).filter_map(Result::ok);
-        let Ok(segment) = Segment::build_from_checked(COMPACTION_METADATA, lines, target.bounds.max_segment) else {
+        let again = |source: &&Facts<'_>| match source.known().kept() {
+            Some(_) => Ok(None),
+            None => shards.shard(source.id(), source.bytes()).map(Some),
+        };
+        let found = sources.iter().map(again).collect::<Result<Vec<_>, _>>()?;
+        let lines = sources.iter().zip(&found).map(|(source, found)| match found {
+            None => source.known().kept(),
+            Some(Found::Bytes(bytes)) => source.known().found_in(bytes),
+            Some(_) => None,
+        });
+        let Some(lines) = lines.collect::<Option<Vec<_>>>() else { return Ok(Err(Unplannable::Changed)) };
+        let Ok(segment) = SegmentIdentity::of_known(COMPACTION_METADATA, lines, target.bounds.max_segment) else {
             return Ok(Err(Unplannable::NoSegment));
         };
         if sources.iter().any(|source| source.id() == segment.id()) {
@@ -210,7 +231,11 @@ impl Plan {
     /// The plan as an artifact: its canonical text and a newline.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = serde_json::to_vec(self).unwrap_or_default();
+        let records =
+            self.sources.iter().map(|source| source.records.len()).sum::<usize>() + self.replacement.records.len();
+        let mut bytes = Vec::with_capacity((records + 4 * self.sources.len()) * (Digest::TEXT_LEN + 3) + 1024);
+        // Writing to memory does not fail.
+        let _ = serde_json::to_writer(&mut bytes, self);
         bytes.push(b'\n');
         bytes
     }

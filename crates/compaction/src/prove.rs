@@ -1,14 +1,15 @@
 //! The proof: a checked plan against the shards as they are now (§5.3).
 
+use daybook_core::known::KnownLine;
 use daybook_core::segment::{COMPACTION_METADATA, Segment};
-use daybook_core::shard::checked_lines;
+use daybook_core::shards::{Found, Shards};
 use daybook_core::state::{State, Trigger};
-use daybook_core::{CheckedLine, Digest, ShardId};
+use daybook_core::{Digest, ShardId};
 
 use crate::check::{CheckedPlan, PlanFault, covers};
 use crate::coverage::AuthorizedCoverage;
+use crate::facts::{Facts, Flaw};
 use crate::plan::{Identity, Target};
-use crate::shards::{Found, Shards};
 
 /// What becomes of a plan. Only the first changes anything.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -99,26 +100,29 @@ impl CheckedPlan {
             .sources
             .iter()
             .map(|source| shards.shard(source.segment, source.bytes))
-            .collect::<Result<Vec<Found>, _>>()?;
+            .collect::<Result<Vec<Found<'_>>, _>>()?;
         let replacement = shards.shard(self.replacement.segment, target.bounds.max_segment.get())?;
         let gone = found.iter().filter(|found| **found == Found::Absent).count();
         if gone > 0 {
             return Ok(self.gone(gone, &replacement, state));
         }
-        let mut contents = Vec::with_capacity(found.len());
+        let mut known = Vec::with_capacity(found.len());
         for (source, found) in self.sources.iter().zip(&found) {
             match found {
-                Found::Bytes(bytes) if is(source, bytes) => contents.push((source, bytes.as_slice())),
+                Found::Bytes(bytes) => known.push(Facts::of(source.segment, bytes.as_ref())),
                 _ => return Ok(Decision::Conflict(Conflict::Source(source.segment))),
             }
+            if known.last().is_none_or(|facts| !source.is(facts)) {
+                return Ok(Decision::Conflict(Conflict::Source(source.segment)));
+            }
         }
-        let segment = match self.rebuild(target, &contents) {
+        let segment = match self.rebuild(target, &known) {
             Ok(segment) => segment,
             Err(forgery) => return Ok(Decision::Rejected(forgery)),
         };
         let replacement_present = match replacement {
             Found::Absent => false,
-            Found::Bytes(bytes) if bytes == segment.bytes() => true,
+            Found::Bytes(bytes) if *bytes == *segment.bytes() => true,
             _ => return Ok(Decision::Conflict(Conflict::Replacement(self.replacement.segment))),
         };
         Ok(Decision::Ready(Box::new(ProvenPlan {
@@ -131,7 +135,7 @@ impl CheckedPlan {
     }
 
     /// Sources are gone: all of them by this plan, or else it is too late for it.
-    fn gone(&self, gone: usize, replacement: &Found, state: Option<&State>) -> Decision {
+    fn gone(&self, gone: usize, replacement: &Found<'_>, state: Option<&State>) -> Decision {
         if gone < self.sources.len() {
             return Decision::Stale(Stale::SomeGone(gone));
         }
@@ -146,34 +150,23 @@ impl CheckedPlan {
     }
 
     /// The replacement from the records that are there, held against what the plan says of all of them.
-    fn rebuild(&self, target: &Target<'_>, contents: &[(&Identity, &[u8])]) -> Result<Segment, Forgery> {
-        let mut lines: Vec<CheckedLine<'_>> = Vec::new();
-        for (source, bytes) in contents {
-            let forged = || Forgery::Source(source.segment);
-            let own = records_of(bytes).ok_or_else(forged)?;
-            let mut records: Vec<Digest> = own.iter().map(CheckedLine::sha).collect();
-            records.sort_unstable();
-            records.dedup();
-            if records != source.records {
-                return Err(forged());
+    fn rebuild(&self, target: &Target<'_>, known: &[Facts<'_>]) -> Result<Segment, Forgery> {
+        for (source, facts) in self.sources.iter().zip(known) {
+            let all_records = matches!(facts.flaw(), None | Some(Flaw::TooDeep));
+            if !all_records || !facts.records().iter().map(KnownLine::sha).eq(source.records.iter().copied()) {
+                return Err(Forgery::Source(source.segment));
             }
-            lines.extend(own);
         }
-        let segment = Segment::build_from_checked(COMPACTION_METADATA, lines, target.bounds.max_segment)
+        let lines = known.iter().filter_map(|facts| facts.known().kept());
+        let segment = Segment::build_from_known(COMPACTION_METADATA, lines, target.bounds.max_segment)
             .map_err(|_| Forgery::Replacement)?;
-        let lossless = contents.iter().all(|(source, _)| covers(segment.records(), &source.records));
-        if lossless && Identity::of_segment(&segment) == self.replacement {
+        let lossless = self.sources.iter().all(|source| covers(segment.records(), &source.records));
+        if lossless && Identity::of_segment(segment.identity()) == self.replacement {
             Ok(segment)
         } else {
             Err(Forgery::Replacement)
         }
     }
-}
-
-/// The records of a shard whose bytes are all records.
-fn records_of(shard: &[u8]) -> Option<Vec<CheckedLine<'_>>> {
-    let complete = shard.last() == Some(&b'\n');
-    checked_lines(shard).collect::<Result<Vec<_>, _>>().ok().filter(|_| complete)
 }
 
 fn is(identity: &Identity, bytes: &[u8]) -> bool {

@@ -1,9 +1,9 @@
 //! Rescue: the good records of a damaged shard in a fresh one, so that the slot of the damaged one comes back.
 
 use daybook_core::ShardId;
+use daybook_core::known::KnownLine;
 use daybook_core::limits::READ_SHARD_BYTES;
 use daybook_core::segment::{COMPACTION_METADATA, Segment, SegmentFault};
-use daybook_core::shard::checked_lines;
 
 use crate::coverage::AuthorizedCoverage;
 use crate::facts::{Facts, len};
@@ -32,15 +32,15 @@ pub enum Unrescued {
 /// # Errors
 /// [`Unrescued`] for a shard that is sound, or whose records no segment may hold.
 pub fn rescue(damaged: ShardId, shard: &[u8]) -> Result<Rescue, Unrescued> {
-    if Facts::of(damaged, shard).flaw().is_none() {
+    let facts = Facts::of(damaged, shard);
+    if facts.flaw().is_none() {
         return Err(Unrescued::Sound);
     }
-    let good = || checked_lines(shard).filter_map(Result::ok);
-    let bytes: u64 = good().map(|line| len(line.line()).saturating_add(1)).sum();
-    let bytes_left = len(shard).saturating_sub(bytes);
-    let replacement = match good().next() {
-        None => None,
-        Some(_) => Some(Segment::build_from_checked(COMPACTION_METADATA, good(), READ_SHARD_BYTES)?),
+    let good: u64 = facts.records().iter().map(KnownLine::stored_len).sum();
+    let bytes_left = len(shard).saturating_sub(good);
+    let replacement = match facts.known().kept() {
+        Some(lines) if good > 0 => Some(Segment::build_from_known(COMPACTION_METADATA, [lines], READ_SHARD_BYTES)?),
+        _ => None,
     };
     Ok(Rescue { damaged, replacement, bytes_left })
 }

@@ -6,6 +6,7 @@
 use std::collections::HashSet;
 
 use daybook_core::config::Compaction;
+use daybook_core::known::KnownLine;
 use daybook_core::limits::{Bytes, Count};
 use daybook_core::{Digest, Limits, ShardId};
 
@@ -53,7 +54,7 @@ impl Bounds {
             >= self.max_shards.get().saturating_mul(NEARLY_FULL)
     }
 
-    fn admits(&self, shard: &Facts) -> bool {
+    fn admits(&self, shard: &Facts<'_>) -> bool {
         shard.flaw().is_none() && shard.bytes() <= self.max_segment.get()
     }
 }
@@ -97,8 +98,8 @@ impl NothingToDo {
 ///
 /// # Errors
 /// [`NothingToDo::TooFew`].
-pub fn eligible<'a>(shards: &'a [Facts], bounds: &Bounds) -> Result<Vec<&'a Facts>, NothingToDo> {
-    let mut eligible: Vec<&Facts> = shards.iter().filter(|shard| bounds.admits(shard)).collect();
+pub fn eligible<'a>(shards: &'a [Facts<'a>], bounds: &Bounds) -> Result<Vec<&'a Facts<'a>>, NothingToDo> {
+    let mut eligible: Vec<&Facts<'_>> = shards.iter().filter(|shard| bounds.admits(shard)).collect();
     eligible.sort_unstable_by_key(|shard| (shard.bytes(), shard.id()));
     let needed = if bounds.is_nearly_full(shards.len()) { 2 } else { bounds.min_segments.get() };
     if u64::try_from(eligible.len()).unwrap_or(u64::MAX) < needed {
@@ -111,10 +112,11 @@ pub fn eligible<'a>(shards: &'a [Facts], bounds: &Bounds) -> Result<Vec<&'a Fact
 ///
 /// # Errors
 /// [`NothingToDo`] where no choice is worth a plan.
-pub fn select<'a>(shards: &'a [Facts], bounds: &Bounds) -> Result<Vec<&'a Facts>, NothingToDo> {
+pub fn select<'a>(shards: &'a [Facts<'a>], bounds: &Bounds) -> Result<Vec<&'a Facts<'a>>, NothingToDo> {
     let eligible = eligible(shards, bounds)?;
     let fan_in = usize::try_from(bounds.min_segments.get()).unwrap_or(FAN_IN).clamp(2, FAN_IN);
-    let tiers: Vec<&[&Facts]> = eligible.chunk_by(|left, right| tier(left.bytes()) == tier(right.bytes())).collect();
+    let tiers: Vec<&[&Facts<'_>]> =
+        eligible.chunk_by(|left, right| tier(left.bytes()) == tier(right.bytes())).collect();
     for (start, first) in tiers.iter().enumerate() {
         if first.len() < fan_in {
             continue;
@@ -148,7 +150,11 @@ pub fn select<'a>(shards: &'a [Facts], bounds: &Bounds) -> Result<Vec<&'a Facts>
 ///
 /// # Errors
 /// [`NothingToDo::Proposal`] says what is wrong with it.
-pub fn propose<'a>(shards: &'a [Facts], bounds: &Bounds, named: &[String]) -> Result<Vec<&'a Facts>, NothingToDo> {
+pub fn propose<'a>(
+    shards: &'a [Facts<'a>],
+    bounds: &Bounds,
+    named: &[String],
+) -> Result<Vec<&'a Facts<'a>>, NothingToDo> {
     eligible(shards, bounds)?;
     let refused = NothingToDo::Proposal;
     let mut union = Union::new(bounds);
@@ -178,7 +184,7 @@ fn tier(bytes: u64) -> u32 {
 /// Shards that fit together into one segment.
 struct Union<'a> {
     bounds: Bounds,
-    chosen: Vec<&'a Facts>,
+    chosen: Vec<&'a Facts<'a>>,
     records: HashSet<Digest>,
     bytes: u64,
     source_bytes: u64,
@@ -192,15 +198,15 @@ impl<'a> Union<'a> {
     }
 
     /// Takes those that fit, in order; one that does not is passed over.
-    fn extend(&mut self, shards: &[&'a Facts]) {
+    fn extend(&mut self, shards: &[&'a Facts<'a>]) {
         for shard in shards {
             self.take(shard);
         }
     }
 
-    fn take(&mut self, shard: &'a Facts) -> bool {
-        let new = shard.records().iter().filter(|(sha, _)| !self.records.contains(sha));
-        let bytes = new.fold(self.bytes, |sum, (_, len)| sum.saturating_add(*len));
+    fn take(&mut self, shard: &'a Facts<'a>) -> bool {
+        let new = shard.records().iter().filter(|line| !self.records.contains(&line.sha()));
+        let bytes = new.fold(self.bytes, |sum, line| sum.saturating_add(line.stored_len()));
         let source_bytes = self.source_bytes.saturating_add(shard.bytes());
         let source_records = self.source_records.saturating_add(shard.records().len());
         let fits = bytes <= self.bounds.max_segment.get()
@@ -208,14 +214,14 @@ impl<'a> Union<'a> {
             && source_records <= MAX_RECORDS
             && u64::try_from(self.chosen.len()).is_ok_and(|chosen| chosen < self.bounds.max_segments.get());
         if fits {
-            self.records.extend(shard.records().iter().map(|(sha, _)| *sha));
+            self.records.extend(shard.records().iter().map(KnownLine::sha));
             self.chosen.push(shard);
             (self.bytes, self.source_bytes, self.source_records) = (bytes, source_bytes, source_records);
         }
         fits
     }
 
-    fn finish(mut self) -> Vec<&'a Facts> {
+    fn finish(mut self) -> Vec<&'a Facts<'a>> {
         self.chosen.sort_unstable_by_key(|shard| shard.id());
         self.chosen
     }

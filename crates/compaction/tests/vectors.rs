@@ -50,7 +50,7 @@ fn target(config: &Value) -> Target<'_> {
     Target { ledger: text(config, "name"), branch: text(config, "branch_name"), bounds: bounds(config) }
 }
 
-fn ids(chosen: &[&Facts]) -> String {
+fn ids(chosen: &[&Facts<'_>]) -> String {
     chosen.iter().map(|shard| shard.id().to_string()).collect::<Vec<_>>().join(" ")
 }
 
@@ -77,11 +77,12 @@ fn sealed(mut plan: Value) -> Value {
     plan
 }
 
+// DB-5.3-04, DB-10-06
 #[test]
 fn the_same_choice_gives_the_same_plan_byte_for_byte() {
     let document = document();
     let (folder, wanted) = (folder(&document["shards"]), &document["plan"]);
-    let chosen: Vec<Facts> = document["selected_sources"]
+    let chosen: Vec<Facts<'_>> = document["selected_sources"]
         .as_array()
         .unwrap()
         .iter()
@@ -93,13 +94,14 @@ fn the_same_choice_gives_the_same_plan_byte_for_byte() {
         created_at: text(wanted, "created_at"),
         base_commit: text(wanted, "base_commit"),
     };
-    let sources: Vec<&Facts> = chosen.iter().collect();
+    let sources: Vec<&Facts<'_>> = chosen.iter().collect();
     let Ok(plan) = Plan::build(&target(&document["config"]), &stamp, &sources, &folder);
     let bytes = plan.unwrap().to_bytes();
     let canonical = json::canonical(wanted.to_string().as_bytes()).unwrap();
     assert_eq!(std::str::from_utf8(&bytes).unwrap(), format!("{canonical}\n"));
 }
 
+// DB-5.3-05
 #[test]
 fn plan_ids() {
     let document = document();
@@ -208,6 +210,7 @@ fn mutate(name: &str, plan: &mut Value) {
     }
 }
 
+// DB-5.3-03, DB-5.3-08
 #[test]
 fn what_is_a_plan() {
     let document = document();
@@ -293,12 +296,13 @@ fn record(number: u64, size: usize) -> Record {
 }
 
 fn selection(document: &Value, deviations: &mut Deviations) {
-    let all: Vec<Facts> = folder(&document["shards"]).iter().map(|(id, bytes)| Facts::of(*id, bytes)).collect();
+    let shards = folder(&document["shards"]);
+    let all: Vec<Facts<'_>> = shards.iter().map(|(id, bytes)| Facts::of(*id, bytes)).collect();
     let ours = ids(&select(&all, &bounds(&document["config"])).unwrap());
     let theirs: Vec<&str> = document["selected_sources"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     deviations.hold("selected_sources", &ours, &theirs.join(" "));
     for case in document["select_cases"].as_array().unwrap() {
-        let shards: Vec<Facts> = case["segments"]
+        let shards: Vec<Facts<'_>> = case["segments"]
             .as_array()
             .unwrap()
             .iter()
@@ -308,7 +312,7 @@ fn selection(document: &Value, deviations: &mut Deviations) {
                 let size = usize::try_from(segment["bytes"].as_u64().unwrap()).unwrap() / numbers.len();
                 let bytes: Vec<u8> =
                     numbers.iter().flat_map(|number| [record(*number, size).line(), b"\n"].concat()).collect();
-                Facts::of(ShardId::from_text(text(segment, "segment")).unwrap(), &bytes)
+                Facts::of(ShardId::from_text(text(segment, "segment")).unwrap(), bytes)
             })
             .collect();
         let ours = match select(&shards, &bounds(&case["config"])) {

@@ -152,6 +152,39 @@ pub enum ConfigFault {
     },
 }
 
+/// A ledger that is compacted.
+#[derive(Debug, Clone, Copy)]
+pub struct Compacted<'a> {
+    /// The ledger.
+    pub ledger: &'a LedgerConfig,
+    /// The memory that holds it.
+    pub memory: &'a MemoryConfig,
+    /// How it is compacted.
+    pub settings: &'a Compaction,
+}
+
+/// Why a ledger is not compacted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotCompacted {
+    /// There is none of that name.
+    #[error("the configuration has no such ledger")]
+    Unknown,
+    /// Its configuration says nothing of compaction.
+    #[error("the ledger is not compacted")]
+    Off,
+}
+
+impl NotCompacted {
+    /// The code of the diagnostic.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::Unknown => "ledger-unknown",
+            Self::Off => "compaction-off",
+        }
+    }
+}
+
 impl ConfigFault {
     /// The member that is wrong, where it is one: `ledgers[triage].max-shards`, or `ledgers[].name=x` where the value
     /// itself names the entry.
@@ -230,6 +263,18 @@ impl Config {
     #[must_use]
     pub fn memory_of(&self, ledger: &LedgerConfig) -> Option<&MemoryConfig> {
         self.memory(ledger.memory.as_str())
+    }
+
+    /// A ledger that is compacted, with its memory and how that is done.
+    ///
+    /// # Errors
+    ///
+    /// [`NotCompacted`] where there is no such ledger, or its compaction is off.
+    pub fn compacted(&self, name: &str) -> Result<Compacted<'_>, NotCompacted> {
+        let ledger = self.ledger(name).ok_or(NotCompacted::Unknown)?;
+        let memory = self.memory_of(ledger).ok_or(NotCompacted::Unknown)?;
+        let settings = ledger.compaction.as_ref().ok_or(NotCompacted::Off)?;
+        Ok(Compacted { ledger, memory, settings })
     }
 
     /// The ledger that the memory with this id holds.

@@ -1,5 +1,6 @@
 //! SHA-256 values and the one place that hashes.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -10,7 +11,7 @@ const PREFIX: &str = "sha256:";
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
 /// A SHA-256 value. Its text form is `sha256:` and 64 lower-case hexadecimal digits (FORMATS §2).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Digest([u8; 32]);
 
 /// The text is not `sha256:` followed by 64 lower-case hexadecimal digits.
@@ -59,12 +60,26 @@ impl Digest {
     /// The 64 hexadecimal digits without the prefix.
     #[must_use]
     pub fn hex(&self) -> String {
-        self.0.iter().flat_map(|byte| [hex_digit(byte >> 4), hex_digit(byte & 15)]).collect()
+        self.text().as_str().get(PREFIX.len()..).unwrap_or_default().to_owned()
+    }
+
+    fn first_eight(&self) -> u64 {
+        self.0.first_chunk::<8>().map_or(0, |first| u64::from_be_bytes(*first))
+    }
+
+    fn text(&self) -> Text {
+        let mut text = [0_u8; Self::TEXT_LEN];
+        let (prefix, digits) = text.split_at_mut(PREFIX.len());
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        for (pair, byte) in digits.as_chunks_mut::<2>().0.iter_mut().zip(self.0) {
+            *pair = [hex_digit(byte >> 4), hex_digit(byte & 15)];
+        }
+        Text(text)
     }
 }
 
 /// The value of a lower-case hexadecimal digit; the top bit is set for any other byte.
-fn hex_value(byte: u8) -> u8 {
+const fn hex_value(byte: u8) -> u8 {
     match byte {
         b'0'..=b'9' => byte - b'0',
         b'a'..=b'f' => byte - b'a' + 10,
@@ -72,24 +87,43 @@ fn hex_value(byte: u8) -> u8 {
     }
 }
 
-fn hex_digit(nibble: u8) -> char {
-    HEX.get(usize::from(nibble)).map_or('0', |&digit| char::from(digit))
+fn hex_digit(nibble: u8) -> u8 {
+    HEX.get(usize::from(nibble)).copied().unwrap_or(b'0')
+}
+
+/// The text form.
+struct Text([u8; Digest::TEXT_LEN]);
+
+impl Text {
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+// The order of the bytes. The first eight nearly always decide, and lists of digests are sorted a lot.
+impl Ord for Digest {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.first_eight().cmp(&other.first_eight()).then_with(|| self.0.cmp(&other.0))
+    }
+}
+
+impl PartialOrd for Digest {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }
 
 // Eight bytes of a digest identify it: finding two records that agree in them costs as much as 2^32 hashes,
 // and the map that uses this is keyed besides.
 impl std::hash::Hash for Digest {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        if let Some((first, _)) = self.0.split_first_chunk::<8>() {
-            state.write_u64(u64::from_le_bytes(*first));
-        }
+        state.write_u64(self.first_eight());
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(PREFIX)?;
-        formatter.write_str(&self.hex())
+        formatter.write_str(self.text().as_str())
     }
 }
 
@@ -109,14 +143,25 @@ impl FromStr for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(self.text().as_str())
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(de::Error::custom)
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = Digest;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a digest")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Digest, E> {
+                text.parse().map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Visitor)
     }
 }
 

@@ -23,6 +23,7 @@ pub mod event;
 pub mod ids;
 pub mod index;
 pub mod json;
+pub mod known;
 pub mod ledger;
 pub mod limits;
 pub mod line;
@@ -35,6 +36,7 @@ pub mod rules;
 pub mod schema;
 pub mod segment;
 pub mod shard;
+pub mod shards;
 pub mod state;
 pub mod timestamp;
 

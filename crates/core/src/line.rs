@@ -6,6 +6,7 @@
 use crate::digest::{Digest, Hasher};
 use crate::ids::RecordId;
 use crate::json::{self, Value, walk};
+use crate::segment::PAYLOAD_DEPTH;
 use crate::timestamp;
 
 /// Most parents of a record.
@@ -47,6 +48,7 @@ pub struct CheckedLine<'a> {
     /// The entries of `parents` with their commas.
     parents: &'a [u8],
     payload: &'a [u8],
+    is_too_deep: bool,
     sha: Digest,
     timestamp: &'a [u8],
     /// The canonical spelling of `type`.
@@ -82,7 +84,10 @@ impl<'a> CheckedLine<'a> {
         let id = RecordId::from_text(id)?;
         let (parents, rest) = take_parents(rest.strip_prefix(b",\"parents\":[")?)?;
         let payload_start = rest.strip_prefix(b",\"payload\":")?;
-        let before_sha = walk::value(payload_start, 1)?;
+        let (before_sha, is_too_deep) = match walk::value(payload_start, PAYLOAD_DEPTH) {
+            Some(rest) => (rest, false),
+            None => (walk::value(payload_start, 1)?, true),
+        };
         let payload = payload_start.get(..payload_start.len() - before_sha.len())?;
         let (sha, after_sha) = before_sha.strip_prefix(b",\"sha\":\"")?.split_at_checked(Digest::TEXT_LEN)?;
         let sha = Digest::from_text(sha)?;
@@ -97,7 +102,7 @@ impl<'a> CheckedLine<'a> {
         let mut hasher = Hasher::new();
         hasher.update(line.get(..line.len() - before_sha.len())?);
         hasher.update(after_sha);
-        (hasher.finish() == sha).then_some(Self { line, id, parents, payload, sha, timestamp: time, kind })
+        (hasher.finish() == sha).then_some(Self { line, id, parents, payload, is_too_deep, sha, timestamp: time, kind })
     }
 
     /// The canonical bytes, without newline.
@@ -127,6 +132,11 @@ impl<'a> CheckedLine<'a> {
     #[must_use]
     pub const fn payload(&self) -> &'a [u8] {
         self.payload
+    }
+
+    /// Whether the payload is nested deeper than a segment may hold.
+    pub(crate) const fn is_too_deep(&self) -> bool {
+        self.is_too_deep
     }
 
     /// The instant, in canonical form.

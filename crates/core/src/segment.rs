@@ -3,8 +3,8 @@
 use crate::digest::{Digest, Hasher};
 use crate::ids::ShardId;
 use crate::json::{Text, walk};
+use crate::known::KnownLines;
 use crate::limits::Bytes;
-use crate::line::CheckedLine;
 use crate::record::{MAX_WRITE_NESTING, Record};
 
 /// Metadata of shards that persistence writes.
@@ -13,14 +13,21 @@ pub const PERSIST_METADATA: &str = r#"{"daybook":"persist/v1"}"#;
 pub const COMPACTION_METADATA: &str = r#"{"compaction":"gh-aw/ledger-compaction-plan/v1"}"#;
 
 /// Depth of a payload in the text whose digest is the identity: below the record, the list and the root.
-const PAYLOAD_DEPTH: usize = 3;
+pub(crate) const PAYLOAD_DEPTH: usize = 3;
 
 /// A shard built from records, with the identity that follows from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Segment {
-    id: ShardId,
+    identity: SegmentIdentity,
     bytes: Vec<u8>,
+}
+
+/// What a segment is, without its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SegmentIdentity {
+    id: ShardId,
     sha256: Digest,
+    size: Bytes,
     records: Vec<Digest>,
 }
 
@@ -52,66 +59,42 @@ impl Segment {
         records: impl IntoIterator<Item = &'a Record>,
         limit: Bytes,
     ) -> Result<Self, SegmentFault> {
-        Self::from_lines(
-            metadata,
-            records.into_iter().map(|record| (record.sha(), record.line(), record.payload_text().as_bytes())).collect(),
-            limit,
-        )
+        let mut deep = false;
+        let lines = records.into_iter().map(|record| {
+            deep |= is_too_deep(record.payload_text().as_bytes());
+            (record.sha(), record.line())
+        });
+        let lines = lines.collect();
+        Ok(Self::from_lines(metadata, &Lines::new(lines, deep, limit)?))
     }
 
-    /// As [`Segment::build`], from checked lines.
+    /// As [`Segment::build`], from shards that were checked before.
     ///
     /// # Errors
     /// As [`Segment::build`].
-    pub fn build_from_checked<'a>(
+    pub fn build_from_known<'a>(
         metadata: &str,
-        lines: impl IntoIterator<Item = CheckedLine<'a>>,
+        shards: impl IntoIterator<Item = KnownLines<'a>>,
         limit: Bytes,
     ) -> Result<Self, SegmentFault> {
-        Self::from_lines(
-            metadata,
-            lines.into_iter().map(|line| (line.sha(), line.line(), line.payload())).collect(),
-            limit,
-        )
+        Ok(Self::from_lines(metadata, &Lines::of_known(shards, limit)?))
     }
 
-    // DB-6-03
-    fn from_lines(metadata: &str, mut lines: Vec<(Digest, &[u8], &[u8])>, limit: Bytes) -> Result<Self, SegmentFault> {
-        lines.sort_unstable_by_key(|(sha, ..)| *sha);
-        lines.dedup_by_key(|(sha, ..)| *sha);
-        let size = Bytes::new(lines.iter().map(|(_, line, _)| Bytes::of_len(line.len() + 1).get()).sum());
-        if size > limit {
-            return Err(SegmentFault::TooLarge { size, limit });
-        }
-        if lines.iter().any(|(.., payload)| is_too_deep(payload)) {
-            return Err(SegmentFault::TooDeep);
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(size.get()).unwrap_or(0));
-        let mut identity = Hasher::new();
-        identity.update(b"{\"metadata\":\"");
-        identity.update(Text::new(metadata).spelling().as_bytes());
-        identity.update(b"\",\"records\":[");
-        for (position, (_, line, _)) in lines.iter().enumerate() {
-            if position > 0 {
-                identity.update(b",");
-            }
-            identity.update(line);
-            bytes.extend_from_slice(line);
-            bytes.push(b'\n');
-        }
-        identity.update(b"]}");
-        Ok(Self {
-            id: ShardId::from_digest(&identity.finish()),
-            sha256: Digest::of(&bytes),
-            records: lines.into_iter().map(|(sha, ..)| sha).collect(),
-            bytes,
-        })
+    fn from_lines(metadata: &str, lines: &Lines<'_>) -> Self {
+        let bytes = lines.bytes();
+        Self { identity: lines.identity_of(metadata, Digest::of(&bytes)), bytes }
     }
 
-    /// The identity.
+    /// What it is.
+    #[must_use]
+    pub const fn identity(&self) -> &SegmentIdentity {
+        &self.identity
+    }
+
+    /// The id.
     #[must_use]
     pub const fn id(&self) -> ShardId {
-        self.id
+        self.identity.id
     }
 
     /// The bytes of the shard.
@@ -123,7 +106,45 @@ impl Segment {
     /// Digest of the bytes.
     #[must_use]
     pub const fn sha256(&self) -> Digest {
+        self.identity.sha256
+    }
+
+    /// The records, ascending.
+    #[must_use]
+    pub fn records(&self) -> &[Digest] {
+        &self.identity.records
+    }
+}
+
+impl SegmentIdentity {
+    /// The identity of the segment that [`Segment::build`] makes of the records of shards that were checked before.
+    ///
+    /// # Errors
+    /// As [`Segment::build`].
+    pub fn of_known<'a>(
+        metadata: &str,
+        shards: impl IntoIterator<Item = KnownLines<'a>>,
+        limit: Bytes,
+    ) -> Result<Self, SegmentFault> {
+        Ok(Lines::of_known(shards, limit)?.identity(metadata))
+    }
+
+    /// The id.
+    #[must_use]
+    pub const fn id(&self) -> ShardId {
+        self.id
+    }
+
+    /// Digest of the bytes.
+    #[must_use]
+    pub const fn sha256(&self) -> Digest {
         self.sha256
+    }
+
+    /// Size of the shard.
+    #[must_use]
+    pub const fn size(&self) -> Bytes {
+        self.size
     }
 
     /// The records, ascending.
@@ -133,10 +154,75 @@ impl Segment {
     }
 }
 
+/// The lines of a segment: ascending by digest, each record once, within the limit.
+struct Lines<'a> {
+    lines: Vec<(Digest, &'a [u8])>,
+    size: Bytes,
+}
+
+impl<'a> Lines<'a> {
+    fn of_known(shards: impl IntoIterator<Item = KnownLines<'a>>, limit: Bytes) -> Result<Self, SegmentFault> {
+        let (mut lines, mut deep) = (Vec::new(), false);
+        for shard in shards {
+            deep |= shard.is_too_deep();
+            lines.extend(shard.iter());
+        }
+        Self::new(lines, deep, limit)
+    }
+
+    fn new(mut lines: Vec<(Digest, &'a [u8])>, is_too_deep: bool, limit: Bytes) -> Result<Self, SegmentFault> {
+        lines.sort_unstable_by_key(|(sha, _)| *sha);
+        lines.dedup_by_key(|(sha, _)| *sha);
+        let size = Bytes::new(lines.iter().map(|(_, line)| Bytes::of_len(line.len() + 1).get()).sum());
+        if size > limit {
+            return Err(SegmentFault::TooLarge { size, limit });
+        }
+        if is_too_deep { Err(SegmentFault::TooDeep) } else { Ok(Self { lines, size }) }
+    }
+
+    fn identity(&self, metadata: &str) -> SegmentIdentity {
+        let mut bytes = Hasher::new();
+        for (_, line) in &self.lines {
+            bytes.update(line);
+            bytes.update(b"\n");
+        }
+        self.identity_of(metadata, bytes.finish())
+    }
+
+    // DB-6-03
+    fn identity_of(&self, metadata: &str, sha256: Digest) -> SegmentIdentity {
+        let mut identity = Hasher::new();
+        identity.update(b"{\"metadata\":\"");
+        identity.update(Text::new(metadata).spelling().as_bytes());
+        identity.update(b"\",\"records\":[");
+        for (position, (_, line)) in self.lines.iter().enumerate() {
+            if position > 0 {
+                identity.update(b",");
+            }
+            identity.update(line);
+        }
+        identity.update(b"]}");
+        SegmentIdentity {
+            id: ShardId::from_digest(&identity.finish()),
+            sha256,
+            size: self.size,
+            records: self.lines.iter().map(|(sha, _)| *sha).collect(),
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(usize::try_from(self.size.get()).unwrap_or(0));
+        for (_, line) in &self.lines {
+            bytes.extend_from_slice(line);
+            bytes.push(b'\n');
+        }
+        bytes
+    }
+}
+
 /// Whether a canonical payload is nested beyond what a segment may hold. Text with no more opening brackets than that
 /// cannot be, which spares nearly every payload the walk.
-#[must_use]
-pub fn is_too_deep(payload: &[u8]) -> bool {
+fn is_too_deep(payload: &[u8]) -> bool {
     let brackets = memchr::memchr2_iter(b'[', b'{', payload).take(MAX_WRITE_NESTING + 1).count();
     brackets > MAX_WRITE_NESTING && walk::value(payload, PAYLOAD_DEPTH).is_none()
 }

@@ -1,5 +1,7 @@
 //! One shard: a file of stored lines (FORMATS §3).
 
+use std::ops::Range;
+
 use crate::diagnostic::{Code, Diagnostic, Diagnostics};
 use crate::digest::Digest;
 use crate::ids::{RecordId, ShardId};
@@ -90,12 +92,20 @@ impl Entry {
 
 /// Checks the lines of a shard one by one, in order; a last line without newline is left out.
 pub fn checked_lines(shard: &[u8]) -> impl Iterator<Item = Result<CheckedLine<'_>, LineFault>> + '_ {
+    placed_lines(shard).map(|(_, line)| line)
+}
+
+/// As [`checked_lines`], each with where its bytes are.
+pub(crate) fn placed_lines(
+    shard: &[u8],
+) -> impl Iterator<Item = (Range<usize>, Result<CheckedLine<'_>, LineFault>)> + '_ {
     let utf8 = simdutf8::basic::from_utf8(shard).is_ok();
     let mut start = 0;
     memchr::memchr_iter(b'\n', shard).map(move |end| {
-        let line = shard.get(start..end).unwrap_or_default();
+        let place = start..end;
+        let line = shard.get(place.clone()).unwrap_or_default();
         start = end + 1;
-        if utf8 { CheckedLine::check_utf8(line) } else { CheckedLine::check(line) }
+        (place, if utf8 { CheckedLine::check_utf8(line) } else { CheckedLine::check(line) })
     })
 }
 
@@ -125,9 +135,9 @@ impl ShardScan {
     pub fn append(&mut self, bytes: &[u8]) -> &[Entry] {
         let (known, origin) = (self.entries.len(), usize::try_from(self.bytes).unwrap_or(usize::MAX));
         let mut start = 0;
-        for (end, checked) in memchr::memchr_iter(b'\n', bytes).zip(checked_lines(bytes)) {
-            self.line(checked, origin.saturating_add(start), end - start);
-            start = end + 1;
+        for (place, checked) in placed_lines(bytes) {
+            start = place.end + 1;
+            self.line(checked, origin.saturating_add(place.start), place.len());
         }
         if start < bytes.len() {
             self.lines += 1;

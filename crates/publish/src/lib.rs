@@ -26,6 +26,7 @@
 
 mod denial;
 mod push;
+mod stop;
 mod transition;
 
 pub use denial::Denial;

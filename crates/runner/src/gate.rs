@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use daybook_core::Digest;
 use daybook_core::detection::{Detection, Verdict};
 
-use crate::{Exit, Report, plain};
+use crate::{Report, Stop, plain};
 
 /// Longest part of an argument that a message repeats, in characters.
 const MAX_SHOWN: usize = 80;
@@ -29,27 +29,6 @@ pub struct Gate {
     expected: BTreeMap<String, Digest>,
 }
 
-/// Why a run, or a file of it, does not pass.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GateFault {
-    /// How the job ends.
-    pub exit: Exit,
-    /// The code of the diagnostic.
-    pub code: &'static str,
-    /// The message, which anybody may see.
-    pub message: String,
-}
-
-impl GateFault {
-    fn refused(code: &'static str, message: impl Into<String>) -> Self {
-        Self { exit: Exit::Refused, code, message: message.into() }
-    }
-
-    fn usage(message: impl Into<String>) -> Self {
-        Self { exit: Exit::Usage, code: "expect-invalid", message: message.into() }
-    }
-}
-
 impl GateArgs {
     /// Checks the verdict and the spelling of the digests; no file is looked at. A suspicious run passes with a
     /// warning, where the workflow does not refuse such runs.
@@ -58,13 +37,13 @@ impl GateArgs {
     ///
     /// [`Exit::Refused`] for a threat, for a suspicious run where those are refused, and for a verdict that is missing or none: not having run is not having passed.
     /// [`Exit::Usage`] for digests that cannot be read.
-    pub fn open(&self, detection: &Detection, report: &mut Report) -> Result<Gate, GateFault> {
+    pub fn open(&self, detection: &Detection, report: &mut Report) -> Result<Gate, Stop> {
         let verdict = passing(self.verdict.as_deref().unwrap_or_default())?;
         let expected = expectations(&self.expect)?;
         if verdict == Verdict::Suspicious {
             if detection.refuses_suspicious {
                 let message = "detection calls this run suspicious, and the workflow refuses such runs";
-                return Err(GateFault::refused("verdict-suspicious", message));
+                return Err(Stop::refused("verdict-suspicious", message));
             }
             report.warning("verdict-suspicious", "detection calls this run suspicious; what is sound is kept");
         }
@@ -92,15 +71,13 @@ impl Gate {
     ///
     /// [`Exit::Refused`] for other bytes, and for a file that nothing was said of.
     // DB-B-02
-    pub fn check(&self, name: &str, found: Digest) -> Result<(), GateFault> {
+    pub fn check(&self, name: &str, found: Digest) -> Result<(), Stop> {
         match self.expected(name) {
             Some(expected) if *expected == found => Ok(()),
-            Some(_) => {
-                Err(GateFault::refused("expect-mismatch", format!("{name} has other bytes than detection examined")))
-            }
+            Some(_) => Err(Stop::refused("expect-mismatch", format!("{name} has other bytes than detection examined"))),
             None => {
                 let message = format!("{name} is here, but no digest says that it was examined");
-                Err(GateFault::refused("expect-missing", message))
+                Err(Stop::refused("expect-missing", message))
             }
         }
     }
@@ -113,21 +90,21 @@ pub fn pairs(values: &[String]) -> impl Iterator<Item = Option<(&str, &str)>> {
     words.filter(|word| !word.is_empty()).map(|word| word.split_once('='))
 }
 
-fn passing(word: &str) -> Result<Verdict, GateFault> {
+fn passing(word: &str) -> Result<Verdict, Stop> {
     match Verdict::from_name(word) {
-        Some(Verdict::Threat) => Err(GateFault::refused("verdict-threat", "detection calls this run a threat")),
+        Some(Verdict::Threat) => Err(Stop::refused("verdict-threat", "detection calls this run a threat")),
         Some(verdict) => Ok(verdict),
         None if word.is_empty() => {
-            Err(GateFault::refused("verdict-missing", "there is no verdict; detection has to run first"))
+            Err(Stop::refused("verdict-missing", "there is no verdict; detection has to run first"))
         }
         None => {
             let message = format!("{} is no verdict; allowed are clean, suspicious and threat", plain(word, MAX_SHOWN));
-            Err(GateFault::refused("verdict-unknown", message))
+            Err(Stop::refused("verdict-unknown", message))
         }
     }
 }
 
-fn expectations(values: &[String]) -> Result<BTreeMap<String, Digest>, GateFault> {
+fn expectations(values: &[String]) -> Result<BTreeMap<String, Digest>, Stop> {
     let mut expected = BTreeMap::new();
     for pair in pairs(values) {
         let parsed = pair.and_then(|(name, text)| {
@@ -135,10 +112,13 @@ fn expectations(values: &[String]) -> Result<BTreeMap<String, Digest>, GateFault
             Some((name, Digest::from_text(text.as_bytes())?))
         });
         let Some((name, digest)) = parsed else {
-            return Err(GateFault::usage("--expect wants NAME=SHA256 with 64 lower-case digits"));
+            return Err(Stop::usage("expect-invalid", "--expect wants NAME=SHA256 with 64 lower-case digits"));
         };
         if expected.insert(name.to_owned(), digest).is_some_and(|before| before != digest) {
-            return Err(GateFault::usage(format!("two digests are expected of {}", plain(name, MAX_SHOWN))));
+            return Err(Stop::usage(
+                "expect-invalid",
+                format!("two digests are expected of {}", plain(name, MAX_SHOWN)),
+            ));
         }
     }
     Ok(expected)
@@ -147,8 +127,9 @@ fn expectations(values: &[String]) -> Result<BTreeMap<String, Digest>, GateFault
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Exit;
 
-    fn open(verdict: Option<&str>, expect: &[&str]) -> Result<Gate, GateFault> {
+    fn open(verdict: Option<&str>, expect: &[&str]) -> Result<Gate, Stop> {
         let expect = expect.iter().map(|text| (*text).to_owned()).collect();
         GateArgs { verdict: verdict.map(str::to_owned), expect }.open(&Detection::default(), &mut Report::new(Exit::Ok))
     }

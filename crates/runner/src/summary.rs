@@ -2,11 +2,38 @@
 
 use std::io::{self, Write};
 
+use serde_json::Value;
+
+use crate::{Report, neutralise};
+
 /// How many bytes one step's summary may hold; the runner drops a larger one as a whole.
 pub const MAX_BYTES: u64 = 900 * 1024;
 
 /// What stands where a summary was cut.
 const CUT: &str = "\n\n(The summary was cut here: it is full.)\n";
+
+/// Longest sentence or message on a page, in characters.
+const MAX_LINE: usize = 1500;
+
+/// What a job read, decided and wrote, and what it has to say, under a heading; a job may add to it. Everything in it is
+/// text of ours, or neutralised.
+#[must_use]
+pub fn page(job: &str, report: &Report) -> String {
+    let document = report.to_json();
+    let text = |value: &Value| neutralise(value.as_str().unwrap_or_default(), MAX_LINE);
+    let mut page = format!("### Daybook {job}: {}\n\n", text(&document["outcome"]));
+    for kind in ["read", "decided", "wrote"] {
+        for sentence in document[kind].as_array().into_iter().flatten() {
+            page.push_str(&format!("- {kind}: {}\n", text(sentence)));
+        }
+    }
+    for diagnostic in document["diagnostics"].as_array().into_iter().flatten() {
+        let (severity, code) = (text(&diagnostic["severity"]), text(&diagnostic["code"]));
+        page.push_str(&format!("- {severity} **{code}**: {}\n", text(&diagnostic["message"])));
+    }
+    page.push('\n');
+    page
+}
 
 /// Appends Markdown to the file that `GITHUB_STEP_SUMMARY` names, cut so that the summary stays under [`MAX_BYTES`].
 /// Foreign text inside it must have gone through [`neutralise`](crate::neutralise). Outside Actions nothing is

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use daybook_core::known::KnownShard;
 use daybook_core::limits::{Bytes, Configured, Count};
 use daybook_core::segment::{COMPACTION_METADATA, Segment};
-use daybook_core::shard::checked_lines;
 use daybook_core::{Digest, Ledger, Limits, RecordId, ShardId, json};
 use daybook_store::{MemoryFolder, NewRecord, Writer, scan_folder};
 use daybook_testkit::ledgers::{self, Shape};
@@ -136,8 +136,9 @@ fn replacement(rows: &mut Vec<Row>, scratch: &Path) {
     let shards = ledgers::shards(Shape::new(10_000, 128, true), 2);
     ledgers::write(&memory, &shards).expect("shards are written");
     let build = || {
-        let checked = shards.iter().flat_map(|(_, bytes)| checked_lines(bytes)).map(|line| line.expect("a record"));
-        Segment::build_from_checked(COMPACTION_METADATA, checked, Bytes::new(u64::MAX)).expect("a segment")
+        let known: Vec<KnownShard<'_>> = shards.iter().map(|(_, bytes)| KnownShard::of(bytes)).collect();
+        let lines = known.iter().filter_map(KnownShard::kept);
+        Segment::build_from_known(COMPACTION_METADATA, lines, Bytes::new(u64::MAX)).expect("a segment")
     };
     let (ours, yardstick, ratio) = paired(ROUNDS, || timed(build), || sha256sum(&memory));
     let what = "build a replacement from 128 segments, 10,000 records".to_owned();

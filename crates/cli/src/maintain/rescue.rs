@@ -8,9 +8,8 @@ use daybook_compaction::{Facts, Flaw, rescue as good_records};
 use daybook_core::config::Config;
 use daybook_core::{MemoryPath, ShardId};
 use daybook_publish::{Transition, Verdict, landed, publish};
-use daybook_runner::{Exit, Pace, Report};
+use daybook_runner::{Exit, Pace, Report, Stop};
 
-use super::Stop;
 use crate::remote_fault::{exit_of, told};
 
 const BUDGET: Duration = Duration::from_secs(60);
@@ -42,15 +41,14 @@ pub(super) fn rescue(url: &str, config: &Config, ledger: &str, report: &mut Repo
             report.count("rescued", 0).decided("no shard needs to be rescued");
             return Ok(());
         }
-        let publication = publish(&snapshot, &transition)
-            .map_err(|fault| Stop::new(Exit::Io, "commit-not-built", fault.to_string()))?;
+        let publication = publish(&snapshot, &transition)?;
         match publication.verdict {
             Verdict::Done => {
                 *report = told;
                 report.count("rescued", rescued).wrote(format!("commit {}", publication.commit));
                 return Ok(());
             }
-            Verdict::Denied(denial) => return Err(Stop::new(Exit::Denied, denial.rule, denial.to_string())),
+            Verdict::Denied(denial) => return Err(denial.into()),
             Verdict::Unknown(_) => pending = Some((publication.commit, rescued)),
             Verdict::Moved => {}
         }
@@ -62,16 +60,15 @@ pub(super) fn rescue(url: &str, config: &Config, ledger: &str, report: &mut Repo
 
 /// What one commit does, and for how many shards. Each goes under the same proof as the sources of a plan.
 fn transition(snapshot: &Snapshot, report: &mut Report) -> Result<(Transition, u64), Stop> {
-    let unreadable = |_| Stop::new(Exit::Io, "object-unreadable", "an object of the branch cannot be read");
     let path = |id: ShardId| {
         MemoryPath::parse(&id.path()).map_err(|_| Stop::new(Exit::Internal, "shard-path", "a shard has no path"))
     };
-    let tree = LedgerTree::of(snapshot).map_err(unreadable)?;
+    let tree = LedgerTree::of(snapshot)?;
     let mut transition = Transition::on(snapshot.head(), "Rescue the good records of damaged shards\n");
     let mut rescued = 0;
     for id in tree.shards().keys() {
-        let Some(bytes) = tree.content(snapshot, *id).map_err(unreadable)? else { continue };
-        if !Facts::of(*id, &bytes).flaw().is_some_and(Flaw::is_rescuable) {
+        let Some(bytes) = tree.content(*id)? else { continue };
+        if !Facts::of(*id, bytes.as_slice()).flaw().is_some_and(Flaw::is_rescuable) {
             continue;
         }
         let rescue = match good_records(*id, &bytes) {

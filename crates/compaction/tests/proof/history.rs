@@ -84,6 +84,7 @@ impl History {
     }
 }
 
+// DB-5.3-13, DB-6-05, DB-9-01, DB-5.4-04, DB-10-07, DB-10-08
 #[test]
 fn no_history_loses_a_record_or_changes_an_order() {
     let mut seen = Seen::new();

@@ -26,6 +26,7 @@ fn sealed(mut plan: Value) -> Value {
     plan
 }
 
+// DB-5.3-09, DB-5.3-10, DB-9-09
 #[test]
 fn a_thousand_mutated_plans_change_nothing_that_the_true_one_would_not() {
     let mut outcomes: BTreeMap<&str, u32> = BTreeMap::new();
@@ -67,6 +68,7 @@ fn a_thousand_mutated_plans_change_nothing_that_the_true_one_would_not() {
     assert_eq!(outcomes.get("already applied"), None);
 }
 
+// DB-5.3-12, DB-5.3-13
 #[test]
 fn a_plan_that_is_true_to_itself_and_not_to_the_shards_is_rejected() {
     let mut random = Random::new(7);
@@ -106,6 +108,7 @@ fn a_plan_that_is_true_to_itself_and_not_to_the_shards_is_rejected() {
     assert!(matches!(verdict(&plan, &folder), Decision::Ready(_)));
 }
 
+// DB-5.3-03, DB-5.3-07, DB-5.3-08
 #[test]
 fn a_plan_is_an_object_with_exactly_its_members_and_of_bounded_size() {
     let mut random = Random::new(3);

@@ -5,6 +5,7 @@ use daybook_testkit::random::Random;
 
 use crate::support::{BOUNDS, Folder, decide, folder, plan, records};
 
+// DB-5.4-01, DB-5.4-03, DB-6-05, DB-10-08
 #[test]
 fn only_what_is_there_as_it_was_proven_lets_a_source_go() {
     for seed in 0..200 {
@@ -49,6 +50,7 @@ fn only_what_is_there_as_it_was_proven_lets_a_source_go() {
     }
 }
 
+// DB-5.4-04, DB-9-01, DB-10-07
 #[test]
 fn a_declaration_that_was_read_only_says_something() {
     let mut random = Random::new(5);

@@ -25,7 +25,7 @@ pub(crate) fn target(bounds: Bounds) -> Target<'static> {
     Target { ledger: "triage", branch: "ledgers/triage", bounds }
 }
 
-pub(crate) fn facts(folder: &Folder) -> Vec<Facts> {
+pub(crate) fn facts(folder: &Folder) -> Vec<Facts<'_>> {
     folder.iter().map(|(id, bytes)| Facts::of(*id, bytes)).collect()
 }
 

@@ -67,10 +67,12 @@ fn shards_of_unlike_size_wait_until_the_ledger_is_nearly_full() {
         assert_eq!(select(&facts, &bounds(100, 3, min_segments)).unwrap().len(), 3);
     }
     // Two shards that are nearly full save nothing, whatever is asked.
-    let full = crate::support::facts(&sized(&mut random, &[90_000, 90_000]));
+    let folder = sized(&mut random, &[90_000, 90_000]);
+    let full = crate::support::facts(&folder);
     assert_eq!(select(&full, &bounds(100, 2, 2)), Err(NothingToDo::NothingFits));
 }
 
+// DB-5.4-02
 #[test]
 fn what_is_no_source_is_named_and_blocks_nothing() {
     let mut random = Random::new(4);
@@ -90,6 +92,7 @@ fn what_is_no_source_is_named_and_blocks_nothing() {
     assert_eq!(chosen, ids[4..]);
 }
 
+// DB-4.2-06
 #[test]
 fn a_proposal_is_taken_whole_or_not_at_all() {
     let mut random = Random::new(6);

@@ -11,12 +11,12 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use daybook_branch::{Entry, EntryKind, FaultClass, ReadFault, Remote, RemoteFault, Snapshot, Token, TreeBounds};
+use daybook_branch::{Entry, EntryKind, Remote, Snapshot, TreeBounds};
 use daybook_core::baseline::{Baseline, FileBaseline, MemoryBaseline};
 use daybook_core::config::{Config, MemoryConfig};
 use daybook_core::limits::READ_SHARD_BYTES;
 use daybook_core::{Digest, Ledger, Limits, MemoryPath};
-use daybook_runner::{CommonArgs, ConfigArgs, Exit, Report, Severity, outputs};
+use daybook_runner::{CommonArgs, ConfigArgs, Exit, RemoteArgs, Report, Severity, Stop, outputs};
 use daybook_store::staged::{MAX_FILE_BYTES, MAX_TOTAL_BYTES};
 use serde_json::json;
 
@@ -25,57 +25,16 @@ use serde_json::json;
 pub struct RestoreArgs {
     #[command(flatten)]
     config: ConfigArgs,
-    /// Address of the repository with the memory branches [default: the workflow's own]
-    #[arg(long, value_name = "URL", env = "DAYBOOK_REMOTE")]
-    remote: Option<String>,
+    #[command(flatten)]
+    remote: RemoteArgs,
     /// Folder that gets one fresh folder for each memory [default: daybook/memory in the runner's temporary folder]
     #[arg(long, value_name = "DIR", env = "DAYBOOK_MEMORY_ROOT")]
     memory_root: Option<PathBuf>,
     /// Where the record of what was restored goes
     #[arg(long, value_name = "FILE", env = "DAYBOOK_BASELINE")]
     baseline: PathBuf,
-    /// Variable that holds the token for the remote [default: DAYBOOK_TOKEN, then GITHUB_TOKEN, then none]
-    #[arg(long, value_name = "NAME", env = "DAYBOOK_TOKEN_ENV")]
-    token_env: Option<String>,
     #[command(flatten)]
     common: CommonArgs,
-}
-
-/// Why nothing, or nothing more, was restored.
-struct Stop {
-    exit: Exit,
-    code: &'static str,
-    message: String,
-}
-
-impl From<RemoteFault> for Stop {
-    fn from(fault: RemoteFault) -> Self {
-        let exit = match fault.kind().class() {
-            FaultClass::Usage => Exit::Usage,
-            FaultClass::Denied => Exit::Denied,
-            FaultClass::Io => Exit::Io,
-        };
-        Self { exit, code: fault.kind().code(), message: fault.to_string() }
-    }
-}
-
-impl From<ReadFault> for Stop {
-    fn from(fault: ReadFault) -> Self {
-        match fault {
-            ReadFault::Object(_) => Self::io("object-unreadable", "an object of the branch cannot be read"),
-            other => Self { exit: Exit::Refused, code: "tree-over-bound", message: other.to_string() },
-        }
-    }
-}
-
-impl Stop {
-    fn io(code: &'static str, message: &str) -> Self {
-        Self { exit: Exit::Io, code, message: message.to_owned() }
-    }
-
-    fn usage(code: &'static str, message: String) -> Self {
-        Self { exit: Exit::Usage, code, message }
-    }
 }
 
 /// A memory that was fetched and not yet written.
@@ -91,23 +50,18 @@ struct Fetched<'a> {
 pub fn restore(args: &RestoreArgs) -> Exit {
     let mut report = Report::new(Exit::Ok);
     if let Err(stop) = all(args, &mut report) {
-        report.set_exit(stop.exit).error(stop.code, &stop.message).decided("the agent must not start");
+        stop.tell(Severity::Error, &mut report).decided("the agent must not start");
     }
     report.emit(&args.common)
 }
 
 fn all(args: &RestoreArgs, report: &mut Report) -> Result<(), Stop> {
-    let config = args.config.load().map_err(|error| Stop::usage(error.code(), error.to_string()))?;
-    let url = args.remote.clone().or_else(Remote::url_from_environment).ok_or_else(|| {
-        Stop::usage(
-            "remote-missing",
-            "no remote: give --remote URL, or set GITHUB_SERVER_URL and GITHUB_REPOSITORY".to_owned(),
-        )
-    })?;
-    let root = args.memory_root.clone().or_else(default_root).ok_or_else(|| {
-        Stop::usage("memory-root-missing", "no folder: give --memory-root DIR, or set RUNNER_TEMP".to_owned())
-    })?;
-    let remote = Remote::new(&url, Token::from_environment(args.token_env.as_deref())?)?;
+    let config = args.config.load()?;
+    let remote = Remote::of_args(&args.remote)?;
+    let root =
+        args.memory_root.clone().or_else(default_root).ok_or_else(|| {
+            Stop::usage("memory-root-missing", "no folder: give --memory-root DIR, or set RUNNER_TEMP")
+        })?;
     let mut fetched =
         config.memories().iter().map(|memory| fetch(&remote, memory)).collect::<Result<Vec<_>, Stop>>()?;
 
@@ -143,7 +97,7 @@ fn fetch<'a>(remote: &Remote, memory: &'a MemoryConfig) -> Result<Fetched<'a>, S
     }
     if total > MAX_TOTAL_BYTES {
         let message = format!("a memory has {total} bytes; at most {MAX_TOTAL_BYTES} are restored");
-        return Err(Stop { exit: Exit::Refused, code: "memory-too-large", message });
+        return Err(Stop::refused("memory-too-large", message));
     }
     Ok(fetched)
 }
@@ -176,11 +130,10 @@ impl Folders<'_> {
         let folder = self.root.join(id);
         // Whatever is there was not put there by us, and could lead elsewhere.
         fs::create_dir(&folder).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => Stop {
-                exit: Exit::Refused,
-                code: "memory-folder-exists",
-                message: format!("the folder of memory {id} exists already; restore writes into fresh folders only"),
-            },
+            io::ErrorKind::AlreadyExists => Stop::refused(
+                "memory-folder-exists",
+                format!("the folder of memory {id} exists already; restore writes into fresh folders only"),
+            ),
             _ => unwritable(error),
         })?;
         self.made.push(folder.clone());

@@ -2,16 +2,15 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use daybook_branch::{Oid, Remote, Snapshot};
+use daybook_branch::{LedgerTree, Oid, Remote, Snapshot};
 use daybook_compaction::{CheckedPlan, Decision, ProvenPlan, Target};
 use daybook_core::config::BranchName;
 use daybook_core::state::{STATE_PATH, State};
 use daybook_core::{Digest, MemoryPath, timestamp};
 use daybook_publish::{Transition, Verdict, landed, publish};
-use daybook_runner::{Exit, Pace, Report, plain};
+use daybook_runner::{Exit, Pace, Report, Stop, log};
 
-use crate::head::Head;
-use crate::stop::{Stop, log};
+use crate::stop::{conflict, contended, rejected, stale};
 
 /// How often a remote that fails is asked again before the job gives up.
 const MAX_FAULTS: u32 = 3;
@@ -84,6 +83,27 @@ pub(crate) fn apply(run: &Run<'_>, report: &mut Report, application: &mut Applic
     }
 }
 
+/// The ledger as it is on the branch; its shards are read when they are asked for.
+struct Head<'a> {
+    tree: LedgerTree<'a>,
+    state: Option<State>,
+}
+
+impl<'a> Head<'a> {
+    fn read(snapshot: &'a Snapshot, ledger: &str, report: &mut Report) -> Result<Self, Stop> {
+        let tree = LedgerTree::of(snapshot)?;
+        if tree.declarations() > 0 {
+            let message = format!("{} coverage declarations on the branch are ignored", tree.declarations());
+            report.warning("coverage-ignored", &message);
+        }
+        let state = tree.state(ledger)?.unwrap_or_else(|unusable| {
+            report.warning(unusable.code(), &format!("{unusable}; it is replaced"));
+            None
+        });
+        Ok(Self { tree, state })
+    }
+}
+
 struct Looks<'a> {
     run: &'a Run<'a>,
     snapshot: Option<Snapshot>,
@@ -94,9 +114,9 @@ impl Looks<'_> {
     fn out_of_time(&self, attempts: u32) -> Stop {
         if self.pending.is_some() {
             let message = "the answer to the push was lost, and the branch could not be looked at in time";
-            return Stop::new(Exit::Io, "push-unknown", message);
+            return Stop::io("push-unknown", message);
         }
-        Stop::contended(attempts)
+        contended(attempts)
     }
 
     /// One attempt, from a fresh look at the branch.
@@ -123,20 +143,20 @@ impl Looks<'_> {
         }
         let Run { target, plan, branch, .. } = self.run;
         let head = Head::read(&snapshot, target.ledger, report)?;
-        application.before = head.size();
+        application.before = (head.tree.shards().len() as u64, head.tree.bytes());
         application.after = application.before;
         report.read(format!("branch {branch}: {} shards", application.before.0));
-        let proven = match plan.prove(target, &head, head.state())? {
+        let proven = match plan.prove(target, &head.tree, head.state.as_ref())? {
             Decision::Ready(proven) => proven,
             Decision::AlreadyApplied => {
                 report.set_outcome("already_applied", Exit::Ok).decided("the plan was applied before");
                 return Ok(Attempt::Over);
             }
-            Decision::Stale(stale) => return Err(Stop::stale(stale)),
-            Decision::Conflict(conflict) => return Err(Stop::conflict(conflict)),
-            Decision::Rejected(forgery) => return Err(Stop::rejected(forgery)),
+            Decision::Stale(why) => return Err(stale(why)),
+            Decision::Conflict(which) => return Err(conflict(which)),
+            Decision::Rejected(forgery) => return Err(rejected(forgery)),
         };
-        let transition = self.transition(&proven, &snapshot, head.state())?;
+        let transition = self.transition(&proven, &snapshot, head.state.as_ref())?;
         let numbers = application.with(&proven);
         drop(head);
         self.push(snapshot, &transition, numbers, report, application)
@@ -161,7 +181,7 @@ impl Looks<'_> {
                 self.snapshot = Some(snapshot);
                 Ok(Attempt::Moved)
             }
-            Verdict::Denied(denial) => Err(Stop::new(Exit::Denied, denial.rule, plain(&denial.to_string(), 1500))),
+            Verdict::Denied(denial) => Err(denial.into()),
             Verdict::Unknown(said) => {
                 log("push-unknown", &said);
                 self.pending = Some(Pending { commit: publication.commit, numbers });
@@ -188,8 +208,7 @@ impl Looks<'_> {
         if !proven.replacement_present() {
             transition.put(path(&replacement.id().path())?, replacement.bytes().to_vec());
         }
-        let now =
-            now().ok_or_else(|| Stop::new(Exit::Io, "clock", "the clock shows no time that a state can carry"))?;
+        let now = now().ok_or_else(|| Stop::io("clock", "the clock shows no time that a state can carry"))?;
         let state = State::after(before, ledger, proven.plan_id(), proven.trigger(), &now);
         transition.put(path(STATE_PATH)?, state.map_err(|_| internal("the state"))?.to_bytes());
         for source in sources {

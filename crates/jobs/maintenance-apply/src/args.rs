@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use daybook_runner::{CommonArgs, ConfigArgs};
+use daybook_runner::{CommonArgs, ConfigArgs, RemoteArgs};
 
 /// Prove a plan against a ledger's branch and apply it as one commit.
 #[derive(Debug, clap::Parser)]
@@ -13,18 +13,14 @@ pub(crate) struct Args {
     /// The ledger
     #[arg(long, value_name = "NAME", env = "DAYBOOK_LEDGER")]
     pub(crate) ledger: String,
-    /// Address of the repository with the memory branches [default: the workflow's own]
-    #[arg(long, value_name = "URL", env = "DAYBOOK_REMOTE")]
-    pub(crate) remote: Option<String>,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
     /// The plan; nothing in it is believed
     #[arg(long, value_name = "FILE", env = "DAYBOOK_PLAN")]
     pub(crate) plan: PathBuf,
     /// How long a moving head is followed, in seconds
     #[arg(long, value_name = "N", default_value_t = 600, env = "DAYBOOK_TIME_BUDGET_SECONDS")]
     pub(crate) time_budget_seconds: u64,
-    /// Variable that holds the token for the remote [default: DAYBOOK_TOKEN, then GITHUB_TOKEN, then none]
-    #[arg(long, value_name = "NAME", env = "DAYBOOK_TOKEN_ENV")]
-    pub(crate) token_env: Option<String>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }

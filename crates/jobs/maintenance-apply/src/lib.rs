@@ -6,21 +6,18 @@
 
 mod apply;
 mod args;
-mod head;
 mod stop;
 mod tell;
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-use daybook_branch::{Remote, Token};
-use daybook_compaction::{Bounds, CheckedPlan, MAX_PLAN_BYTES, PlanFault, RawPlan, Target};
-use daybook_core::config::{Compaction, Config, LedgerConfig, MemoryConfig};
-use daybook_runner::{Exit, Report, files, parse_args, summary, without_panic_texts};
+use daybook_branch::Remote;
+use daybook_compaction::{CheckedPlan, MAX_PLAN_BYTES, PlanFault, RawPlan, Target};
+use daybook_runner::{Exit, Report, Stop, files, parse_args, summary, without_panic_texts};
 
 use crate::apply::{Application, Run};
 use crate::args::Args;
-use crate::stop::Stop;
 
 /// Runs the job. `args` starts with the program's name.
 pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
@@ -44,40 +41,18 @@ fn all(args: &Args) -> Exit {
     report.emit(&args.common)
 }
 
-/// The ledger that the job is about, with its memory and how it is compacted.
-fn configured<'a>(
-    config: &'a Config,
-    name: &str,
-) -> Result<(&'a LedgerConfig, &'a MemoryConfig, &'a Compaction), Stop> {
-    let usage = |code, message: &str| Stop::new(Exit::Usage, code, message);
-    let ledger = config.ledger(name).ok_or_else(|| usage("ledger-unknown", "the configuration has no such ledger"))?;
-    let memory = config.memory_of(ledger).ok_or_else(|| usage("ledger-unknown", "the ledger has no memory"))?;
-    let settings = ledger.compaction.as_ref().ok_or_else(|| usage("compaction-off", "the ledger is not compacted"))?;
-    Ok((ledger, memory, settings))
-}
-
 fn attempt(args: &Args, report: &mut Report, application: &mut Application) -> Result<(), Stop> {
     let begun = Instant::now();
-    let config = args.config.load().map_err(|error| Stop::new(Exit::Usage, error.code(), error.to_string()))?;
-    let (ledger, memory, settings) = configured(&config, &args.ledger)?;
-    let url = args.remote.clone().or_else(Remote::url_from_environment).ok_or_else(|| {
-        Stop::new(
-            Exit::Usage,
-            "remote-missing",
-            "no remote: give --remote URL, or set GITHUB_SERVER_URL and GITHUB_REPOSITORY",
-        )
-    })?;
-    let target = Target {
-        ledger: ledger.name.as_str(),
-        branch: memory.branch.as_str(),
-        bounds: Bounds::of(&ledger.limits, settings),
-    };
+    let config = args.config.load()?;
+    let compacted = config.compacted(&args.ledger)?;
+    let target = Target::of(&compacted);
+    let remote = Remote::of_args(&args.remote)?;
     let plan = read_plan(args, &target)?;
     application.plan_id = Some(plan.plan_id());
     report.read(format!("plan {}, made on commit {}", plan.plan_id(), plan.base_commit()));
     let run = Run {
-        remote: Remote::new(&url, Token::from_environment(args.token_env.as_deref())?)?,
-        branch: &memory.branch,
+        remote,
+        branch: &compacted.memory.branch,
         target,
         plan,
         begun,
@@ -89,9 +64,9 @@ fn attempt(args: &Args, report: &mut Report, application: &mut Application) -> R
 /// The plan, held to every rule that needs no shard; nothing was asked of the remote yet.
 fn read_plan(args: &Args, target: &Target<'_>) -> Result<CheckedPlan, Stop> {
     let content = files::read(&args.plan, MAX_PLAN_BYTES as u64)
-        .map_err(|fault| Stop::new(Exit::Io, "plan-unreadable", format!("the plan is {fault}")))?;
+        .map_err(|fault| Stop::io("plan-unreadable", format!("the plan is {fault}")))?;
     if content.more {
-        return Err(Stop::rejected(PlanFault::TooLarge.into()));
+        return Err(stop::rejected(PlanFault::TooLarge.into()));
     }
-    RawPlan::new(&content.bytes).and_then(|plan| plan.check(target)).map_err(|fault| Stop::rejected(fault.into()))
+    RawPlan::new(&content.bytes).and_then(|plan| plan.check(target)).map_err(|fault| stop::rejected(fault.into()))
 }

@@ -1,19 +1,14 @@
 //! What the job says: the report and the step summary.
 
-use daybook_runner::{Report, Severity, neutralise};
-use serde_json::Value;
+use daybook_runner::{Exit, Report, Severity, Stop, summary};
 
 use crate::apply::Application;
-use crate::stop::Stop;
-
-/// Longest message in the summary, in characters.
-const MAX_LINE: usize = 1500;
 
 /// Nothing was applied. That the ledger moved on is worth a warning and no more: the next run plans again.
 pub(crate) fn stopped(report: &mut Report, stop: &Stop) {
-    let severity = if stop.is_no_failure() { Severity::Warning } else { Severity::Error };
-    report.set_outcome(stop.outcome, stop.exit).diagnose(severity, stop.code, &stop.message, Value::Null);
-    report.decided("the branch stays as it is");
+    let moved_on = matches!(stop.exit, Exit::Stale | Exit::Contended);
+    let severity = if moved_on { Severity::Warning } else { Severity::Error };
+    stop.tell(severity, report).decided("the branch stays as it is");
 }
 
 pub(crate) fn counts(report: &mut Report, application: &Application) {
@@ -36,24 +31,12 @@ pub(crate) fn counts(report: &mut Report, application: &Application) {
 
 /// The report as Markdown. Everything in it is text of ours, or neutralised.
 pub(crate) fn markdown(report: &Report, application: &Application) -> String {
-    let document = report.to_json();
-    let text = |value: &Value| neutralise(value.as_str().unwrap_or_default(), MAX_LINE);
-    let mut page = format!("### Daybook maintenance apply: {}\n\n", text(&document["outcome"]));
-    for kind in ["read", "decided", "wrote"] {
-        for sentence in document[kind].as_array().into_iter().flatten() {
-            page.push_str(&format!("- {kind}: {}\n", text(sentence)));
-        }
-    }
-    for diagnostic in document["diagnostics"].as_array().into_iter().flatten() {
-        let (severity, code) = (text(&diagnostic["severity"]), text(&diagnostic["code"]));
-        page.push_str(&format!("- {severity} **{code}**: {}\n", text(&diagnostic["message"])));
-    }
+    let mut page = summary::page("maintenance apply", report);
     if let Some(plan_id) = application.plan_id {
-        page.push_str(&format!("\nPlan `{plan_id}`\n\n| | before | after |\n|---|---|---|\n"));
+        page.push_str(&format!("Plan `{plan_id}`\n\n| | before | after |\n|---|---|---|\n"));
         let (before, after) = (application.before, application.after);
         page.push_str(&format!("| shards | {} | {} |\n| bytes | {} | {} |\n", before.0, after.0, before.1, after.1));
-        page.push_str(&format!("| records of the plan | {0} | {0} |\n", application.records));
+        page.push_str(&format!("| records of the plan | {0} | {0} |\n\n", application.records));
     }
-    page.push('\n');
     page
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use daybook_core::state::Trigger;
-use daybook_runner::{CommonArgs, ConfigArgs};
+use daybook_runner::{CommonArgs, ConfigArgs, RemoteArgs};
 
 /// Say which shards of a ledger could become one; nothing is changed.
 #[derive(Debug, clap::Parser)]
@@ -14,9 +14,8 @@ pub(crate) struct Args {
     /// The ledger
     #[arg(long, value_name = "NAME", env = "DAYBOOK_LEDGER")]
     pub(crate) ledger: String,
-    /// Address of the repository with the memory branches [default: the workflow's own]
-    #[arg(long, value_name = "URL", env = "DAYBOOK_REMOTE")]
-    pub(crate) remote: Option<String>,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
     /// What asks for it; what is requested is always due
     #[arg(long, value_enum, env = "DAYBOOK_TRIGGER")]
     pub(crate) trigger: Asked,
@@ -26,9 +25,6 @@ pub(crate) struct Args {
     /// The Node binary itself, for a selection script [default: the first on the PATH]
     #[arg(long, value_name = "PATH", env = "DAYBOOK_NODE")]
     pub(crate) node: Option<PathBuf>,
-    /// Variable that holds the token for the remote [default: DAYBOOK_TOKEN, then GITHUB_TOKEN, then none]
-    #[arg(long, value_name = "NAME", env = "DAYBOOK_TOKEN_ENV")]
-    pub(crate) token_env: Option<String>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }

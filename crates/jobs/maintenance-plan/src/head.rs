@@ -1,14 +1,12 @@
 //! The ledger as it is on the branch: what each shard is, and when it was last compacted.
 
-use daybook_branch::{LedgerTree, ReadFault, Snapshot, UnusableState};
-use daybook_compaction::{Facts, Found, Shards};
+use daybook_branch::{LedgerTree, Snapshot};
+use daybook_compaction::{Facts, MAX_SOURCE_BYTES};
+use daybook_core::Limits;
 use daybook_core::limits::MAX_SHARDS;
 use daybook_core::state::State;
-use daybook_core::{Limits, ShardId};
-use daybook_runner::{Report, Severity};
+use daybook_runner::{Report, Severity, Stop};
 use serde_json::json;
-
-use crate::stop::Stop;
 
 /// Most shards that are named as damaged.
 const MAX_NAMED: usize = 20;
@@ -16,33 +14,44 @@ const MAX_NAMED: usize = 20;
 /// One look at a branch.
 #[derive(Debug)]
 pub(crate) struct Head<'a> {
-    snapshot: &'a Snapshot,
-    tree: LedgerTree,
-    facts: Vec<Facts>,
-    state: Result<Option<State>, UnusableState>,
+    tree: LedgerTree<'a>,
+    facts: Vec<Facts<'static>>,
+    state: Option<State>,
 }
 
 impl<'a> Head<'a> {
-    /// Reads every shard, one at a time.
-    pub(crate) fn read(snapshot: &'a Snapshot, limits: &Limits, report: &mut Report) -> Result<Self, Stop> {
+    /// Reads every shard, one at a time, and keeps the bytes of as many as a plan may have.
+    pub(crate) fn read(
+        snapshot: &'a Snapshot,
+        ledger: &str,
+        limits: &Limits,
+        report: &mut Report,
+    ) -> Result<Self, Stop> {
         let tree = LedgerTree::of(snapshot)?;
         let bound = usize::try_from(MAX_SHARDS.max).unwrap_or(usize::MAX);
-        let mut facts = Vec::new();
+        let (mut facts, mut kept) = (Vec::new(), 0);
         for (id, entry) in tree.shards().iter().take(bound) {
-            facts.push(match tree.content(snapshot, *id)? {
-                Some(bytes) => Facts::of(*id, &bytes),
+            facts.push(match tree.content(*id)? {
+                Some(bytes) if kept + entry.bytes <= MAX_SOURCE_BYTES => {
+                    kept += entry.bytes;
+                    Facts::of(*id, bytes)
+                }
+                Some(bytes) => Facts::of(*id, bytes).without_bytes(),
                 None => Facts::unreadable(*id, entry.bytes),
             });
         }
-        let state = LedgerTree::state(snapshot)?;
-        let head = Self { snapshot, tree, facts, state };
+        let state = tree.state(ledger)?.unwrap_or_else(|unusable| {
+            report.warning(unusable.code(), &format!("{unusable}; it is ignored"));
+            None
+        });
+        let head = Self { tree, facts, state };
         head.tell(limits, report);
         Ok(head)
     }
 
     fn tell(&self, limits: &Limits, report: &mut Report) {
         let (shards, most) = (self.tree.shards().len() as u64, limits.max_shards().get());
-        report.read(format!("branch {}: {shards} of {most} shards", self.snapshot.branch()));
+        report.read(format!("branch {}: {shards} of {most} shards", self.tree.snapshot().branch()));
         report.count("shards", shards).count("max-shards", most);
         for (id, flaw) in self.facts.iter().filter_map(|one| Some((one.id(), one.flaw()?))).take(MAX_NAMED) {
             let message =
@@ -56,41 +65,17 @@ impl<'a> Head<'a> {
         }
     }
 
-    pub(crate) fn facts(&self) -> &[Facts] {
+    /// What lies on the branch.
+    pub(crate) const fn tree(&self) -> &LedgerTree<'a> {
+        &self.tree
+    }
+
+    pub(crate) fn facts(&self) -> &[Facts<'static>] {
         &self.facts
     }
 
-    /// The bytes of all shards.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.facts.iter().map(Facts::bytes).sum()
-    }
-
-    /// What this ledger's last compaction left; anything else counts as nothing, and is named.
-    pub(crate) fn state(&self, ledger: &str, report: &mut Report) -> Option<&State> {
-        match &self.state {
-            Ok(Some(state)) if state.ledger() == ledger => Some(state),
-            Ok(None) => None,
-            Ok(Some(_)) => {
-                report
-                    .warning("state-foreign", "the compaction state on the branch is another ledger's; it is ignored");
-                None
-            }
-            Err(unusable) => {
-                report.warning("state-invalid", &format!("{unusable}; it is ignored"));
-                None
-            }
-        }
-    }
-}
-
-impl Shards for Head<'_> {
-    type Fault = ReadFault;
-
-    fn shard(&self, id: ShardId, max: u64) -> Result<Found, ReadFault> {
-        match self.tree.shards().get(&id) {
-            None => Ok(Found::Absent),
-            Some(entry) if entry.bytes > max => Ok(Found::Unusable),
-            Some(_) => Ok(self.tree.content(self.snapshot, id)?.map_or(Found::Unusable, Found::Bytes)),
-        }
+    /// What this ledger's last compaction left.
+    pub(crate) const fn state(&self) -> Option<&State> {
+        self.state.as_ref()
     }
 }

@@ -5,12 +5,11 @@ use std::time::Duration;
 
 use daybook_compaction::{Facts, NothingToDo, Plan, Stamp, Target, eligible, propose};
 use daybook_core::config::Compaction;
-use daybook_runner::{MAX_TEXT, Report, plain};
+use daybook_runner::{MAX_TEXT, Report, Stop, plain};
 use daybook_script::{Fault, Launcher, Limits, Sandbox, Script, SegmentFacts};
 use serde_json::json;
 
 use crate::head::Head;
-use crate::stop::Stop;
 
 /// How long the script may think.
 const TIME: Duration = Duration::from_secs(20);
@@ -45,14 +44,14 @@ pub(crate) fn by_script(
             return Ok(Err(nothing));
         }
     };
-    Ok(Plan::build(target, stamp, &chosen, head)?.map_err(NothingToDo::from))
+    Ok(Plan::build(target, stamp, &chosen, head.tree())?.map_err(NothingToDo::from))
 }
 
 fn ask(
     script: &str,
     node: Option<&Path>,
     settings: &Compaction,
-    segments: &[&Facts],
+    segments: &[&Facts<'_>],
     report: &mut Report,
 ) -> Result<Vec<String>, Fault> {
     let script = Script::new(script)?;

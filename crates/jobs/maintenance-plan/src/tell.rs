@@ -1,13 +1,9 @@
 //! What the job says: the report and the step summary.
 
 use daybook_compaction::Plan;
-use daybook_runner::{Exit, Report, neutralise};
-use serde_json::Value;
+use daybook_runner::{Exit, Report, summary};
 
 use crate::head::Head;
-
-/// Longest message in the summary, in characters.
-const MAX_LINE: usize = 1500;
 
 pub(crate) fn planned(report: &mut Report, plan: &Plan, head: &Head<'_>) {
     let (sources, replacement) = (plan.sources(), plan.replacement());
@@ -18,8 +14,8 @@ pub(crate) fn planned(report: &mut Report, plan: &Plan, head: &Head<'_>) {
         .count("sources", sources.len() as u64)
         .count("records", replacement.records().len() as u64)
         .count("shards-after", (shards + 1 - sources.len()) as u64)
-        .count("bytes", head.bytes())
-        .count("bytes-after", head.bytes() - source_bytes + replacement.bytes())
+        .count("bytes", head.tree().bytes())
+        .count("bytes-after", head.tree().bytes() - source_bytes + replacement.bytes())
         .count("bytes-written", replacement.bytes())
         .member("plan_id", plan.plan_id().to_string())
         .decided(format!("{} shards become one of {} records", sources.len(), replacement.records().len()))
@@ -28,26 +24,15 @@ pub(crate) fn planned(report: &mut Report, plan: &Plan, head: &Head<'_>) {
 
 /// The report as Markdown. Everything in it is text of ours, or neutralised.
 pub(crate) fn markdown(report: &Report, plan: Option<&Plan>) -> String {
-    let document = report.to_json();
-    let text = |value: &Value| neutralise(value.as_str().unwrap_or_default(), MAX_LINE);
-    let mut page = format!("### Daybook maintenance plan: {}\n\n", text(&document["outcome"]));
-    for kind in ["read", "decided"] {
-        for sentence in document[kind].as_array().into_iter().flatten() {
-            page.push_str(&format!("- {kind}: {}\n", text(sentence)));
-        }
-    }
-    for diagnostic in document["diagnostics"].as_array().into_iter().flatten() {
-        let (severity, code) = (text(&diagnostic["severity"]), text(&diagnostic["code"]));
-        page.push_str(&format!("- {severity} **{code}**: {}\n", text(&diagnostic["message"])));
-    }
+    let mut page = summary::page("maintenance plan", report);
     if let Some(plan) = plan {
+        let document = report.to_json();
         let counts = &document["counts"];
-        page.push_str(&format!("\nPlan `{}`\n\n| | now | planned |\n|---|---|---|\n", plan.plan_id()));
+        page.push_str(&format!("Plan `{}`\n\n| | now | planned |\n|---|---|---|\n", plan.plan_id()));
         for (name, now, then) in [("shards", "shards", "shards-after"), ("bytes", "bytes", "bytes-after")] {
             page.push_str(&format!("| {name} | {} | {} |\n", counts[now], counts[then]));
         }
-        page.push_str(&format!("| records in the plan | {0} | {0} |\n", counts["records"]));
+        page.push_str(&format!("| records in the plan | {0} | {0} |\n\n", counts["records"]));
     }
-    page.push('\n');
     page
 }

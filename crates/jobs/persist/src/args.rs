@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use daybook_runner::{CommonArgs, ConfigArgs, GateArgs};
+use daybook_runner::{CommonArgs, ConfigArgs, GateArgs, RemoteArgs};
 
 /// Validate staged memories and push what is sound and new to the memory branches.
 #[derive(Debug, clap::Parser)]
@@ -10,9 +10,8 @@ use daybook_runner::{CommonArgs, ConfigArgs, GateArgs};
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) config: ConfigArgs,
-    /// Address of the repository with the memory branches [default: the workflow's own]
-    #[arg(long, value_name = "URL", env = "DAYBOOK_REMOTE")]
-    pub(crate) remote: Option<String>,
+    #[command(flatten)]
+    pub(crate) remote: RemoteArgs,
     /// Folder with one `<memory>.tar` for each staged memory
     #[arg(long, value_name = "DIR", env = "DAYBOOK_STAGED")]
     pub(crate) staged: PathBuf,
@@ -31,9 +30,6 @@ pub(crate) struct Args {
     /// How long moved heads are followed, in seconds
     #[arg(long, value_name = "N", default_value_t = 600, env = "DAYBOOK_TIME_BUDGET_SECONDS")]
     pub(crate) time_budget_seconds: u64,
-    /// Variable that holds the token for the remote [default: DAYBOOK_TOKEN, then GITHUB_TOKEN, then none]
-    #[arg(long, value_name = "NAME", env = "DAYBOOK_TOKEN_ENV")]
-    pub(crate) token_env: Option<String>,
     #[command(flatten)]
     pub(crate) common: CommonArgs,
 }

@@ -6,10 +6,10 @@ use daybook_branch::{Entry, Oid, Snapshot, merge_texts};
 use daybook_core::baseline::MemoryBaseline;
 use daybook_core::policy::{FilePolicy, SetAside, TakenNames, is_nearly_full, patch_bytes};
 use daybook_core::{Digest, MemoryPath};
+use daybook_runner::{Exit, Stop};
 use daybook_store::staged::MAX_FILE_BYTES;
 
 use crate::merge::{Kind, Merged, merge};
-use crate::stop::Stop;
 
 /// Most names that are kept of each kind; the rest is counted.
 const MAX_NAMES: usize = 100;
@@ -261,7 +261,7 @@ impl Decision<'_> {
 }
 
 fn unmerged(error: daybook_branch::MergeFault) -> Stop {
-    Stop::new(daybook_runner::Exit::Internal, "merge-failed", error.to_string())
+    Stop::new(Exit::Internal, "merge-failed", error.to_string())
 }
 
 /// `name.conflict-<mark>.ext` for `name.ext`; `None` where no such path is allowed.

@@ -10,10 +10,9 @@ use daybook_branch::Oid;
 use daybook_core::baseline::{self, Baseline, MemoryBaseline};
 use daybook_core::config::Config;
 use daybook_core::{Digest, Hasher};
-use daybook_runner::{Report, pairs};
+use daybook_runner::{Report, Stop, pairs};
 
 use crate::args::Args;
-use crate::stop::Stop;
 
 /// The name under which detection examined the baseline.
 const BASELINE: &str = "baseline.json";
@@ -63,7 +62,7 @@ impl Gate {
     /// was staged and nothing was examined.
     pub(crate) fn tar(&self, memory: &str) -> Result<Option<File>, Stop> {
         let name = format!("{memory}.tar");
-        let unreadable = |_| Stop::new(daybook_runner::Exit::Io, "staged-unreadable", format!("{name} cannot be read"));
+        let unreadable = |_| Stop::io("staged-unreadable", format!("{name} cannot be read"));
         let mut file = match File::open(self.staged.join(&name)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {

@@ -7,9 +7,8 @@ use daybook_core::diagnostic::Detail;
 use daybook_core::limits::{Count, READ_SHARD_BYTES};
 use daybook_core::shard::ShardScan;
 use daybook_core::{Digest, Ledger, Limits, MemoryPath, ShardId};
+use daybook_runner::Stop;
 use uuid::Uuid;
-
-use crate::stop::Stop;
 
 /// Scans of earlier attempts: a shard does not change, so most of a moved branch is known already.
 pub(crate) type Scans = HashMap<(ShardId, Oid), ShardScan>;

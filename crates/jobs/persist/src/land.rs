@@ -10,7 +10,7 @@ use daybook_core::policy::{FilePolicy, SetAside};
 use daybook_core::rules::WriteRules;
 use daybook_core::{Digest, MemoryPath};
 use daybook_publish::{Transition, Verdict, landed, publish};
-use daybook_runner::{Exit, Pace, plain};
+use daybook_runner::{Exit, Pace, Stop, log};
 
 use crate::files::{self, FilePlan, FileReport, Sides};
 use crate::gate::Gate;
@@ -19,7 +19,6 @@ use crate::head::{Head, Scans};
 use crate::refusals::Refusals;
 use crate::select::{Packing, heads_after, pack, select};
 use crate::staged::{self, StagedMemory};
-use crate::stop::{Stop, log};
 use crate::validation::consent;
 
 /// How often a remote that fails is asked again before the job gives up.
@@ -281,7 +280,7 @@ impl<'a> Attempts<'a> {
                 self.snapshot = Some(snapshot);
                 Ok(Attempt::Moved)
             }
-            Verdict::Denied(denial) => Err(Stop::new(Exit::Denied, denial.rule, plain(&denial.to_string(), 1500))),
+            Verdict::Denied(denial) => Err(denial.into()),
             Verdict::Unknown(said) => {
                 log("push-unknown", &said);
                 self.pending = Some(publication.commit);

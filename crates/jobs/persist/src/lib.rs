@@ -14,7 +14,6 @@ mod merge;
 mod refusals;
 mod select;
 mod staged;
-mod stop;
 mod tell;
 mod tell_files;
 mod validation;
@@ -22,14 +21,13 @@ mod validation;
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-use daybook_branch::{Remote, Token};
-use daybook_runner::{Exit, Report, parse_args, plain, summary, without_panic_texts};
+use daybook_branch::Remote;
+use daybook_runner::{Exit, Report, Severity, Stop, parse_args, plain, summary, without_panic_texts};
 pub use daybook_script::launcher;
 
 use crate::args::Args;
 use crate::gate::Gate;
 use crate::land::{Landing, Run, land};
-use crate::stop::Stop;
 
 /// Longest run id in a commit message, in characters.
 const MAX_RUN_ID: usize = 200;
@@ -45,7 +43,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
 fn all(args: &Args) -> Exit {
     let mut report = Report::new(Exit::Ok);
     let landings = persist(args, &mut report).unwrap_or_else(|stop| {
-        report.set_exit(stop.exit).error(stop.code, &stop.message).decided("nothing was persisted");
+        stop.tell(Severity::Error, &mut report).decided("nothing was persisted");
         stop.log();
         Vec::new()
     });
@@ -59,13 +57,9 @@ fn all(args: &Args) -> Exit {
 }
 
 fn persist(args: &Args, report: &mut Report) -> Result<Vec<Landing>, Stop> {
-    let config = args.config.load().map_err(|error| Stop::usage(error.code(), error.to_string()))?;
-    let url = args.remote.clone().or_else(Remote::url_from_environment).ok_or_else(|| {
-        let message = "no remote: give --remote URL, or set GITHUB_SERVER_URL and GITHUB_REPOSITORY";
-        Stop::usage("remote-missing", message.to_owned())
-    })?;
+    let config = args.config.load()?;
+    let remote = Remote::of_args(&args.remote)?;
     let gate = Gate::open(args, &config, report)?;
-    let remote = Remote::new(&url, Token::from_environment(args.token_env.as_deref())?)?;
     let run = Run {
         remote: &remote,
         id: plain(&args.run_id, MAX_RUN_ID),

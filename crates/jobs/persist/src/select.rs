@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use daybook_core::segment::{PERSIST_METADATA, Segment};
 use daybook_core::{Digest, Limits, Record};
+use daybook_runner::{Exit, Stop};
 use uuid::Uuid;
 
 use crate::head::Head;
 use crate::refusals::Refusals;
-use crate::stop::Stop;
 
 /// The new records that stand on known ground, every parent before its children.
 #[derive(Debug)]
@@ -131,11 +131,7 @@ pub(crate) fn pack<'a>(head: &Head, selection: &Selection<'a>, limits: &Limits) 
     for group in groups {
         let segment = Segment::build(PERSIST_METADATA, group, limits.max_segment());
         let segment = segment.map_err(|fault| {
-            Stop::new(
-                daybook_runner::Exit::Internal,
-                "segment-not-built",
-                format!("a shard could not be built: {fault}"),
-            )
+            Stop::new(Exit::Internal, "segment-not-built", format!("a shard could not be built: {fault}"))
         })?;
         // Its records are new, so whatever has its name on the branch is not it; a shard is never replaced.
         if head.names(segment.id()) {

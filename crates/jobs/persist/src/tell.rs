@@ -1,7 +1,7 @@
 //! What the job says: the report, its exit, and the step summary.
 
 use daybook_core::Digest;
-use daybook_runner::{Exit, Report, Severity, neutralise};
+use daybook_runner::{Exit, Report, Severity, summary};
 use serde_json::{Map, Value, json};
 
 use crate::graph::short;
@@ -19,9 +19,6 @@ const MAX_HEADS: usize = 64;
 
 /// Most heads that the summary shows.
 const MAX_HEADS_SHOWN: usize = 8;
-
-/// Longest message in the summary, in characters.
-const MAX_LINE: usize = 1500;
 
 /// Reports all memories; the exit is the one of all of them together.
 pub(crate) fn all(report: &mut Report, landings: &[Landing]) {
@@ -149,19 +146,7 @@ fn member(landing: &Landing) -> Value {
 
 /// The report as Markdown. Everything in it is text of ours, or neutralised.
 pub(crate) fn markdown(report: &Report, landings: &[Landing]) -> String {
-    let document = report.to_json();
-    let text = |value: &Value| neutralise(value.as_str().unwrap_or_default(), MAX_LINE);
-    let mut page = format!("### Daybook persist: {}\n\n", text(&document["outcome"]));
-    for kind in ["read", "decided", "wrote"] {
-        for sentence in document[kind].as_array().into_iter().flatten() {
-            page.push_str(&format!("- {kind}: {}\n", text(sentence)));
-        }
-    }
-    for diagnostic in document["diagnostics"].as_array().into_iter().flatten() {
-        let (severity, code) = (text(&diagnostic["severity"]), text(&diagnostic["code"]));
-        page.push_str(&format!("- {severity} **{code}**: {}\n", text(&diagnostic["message"])));
-    }
-    page.push('\n');
+    let mut page = summary::page("persist", report);
     page.extend(landings.iter().filter_map(ledger_section));
     page.extend(landings.iter().filter_map(tell_files::section));
     page

@@ -6,13 +6,12 @@ use std::time::Duration;
 
 use daybook_core::MemoryPath;
 use daybook_core::config::{MemoryConfig, Validation};
-use daybook_runner::{Exit, MAX_TEXT, plain};
+use daybook_runner::{Exit, MAX_TEXT, Stop, log, plain};
 use daybook_script::{Fault, Launcher, Limits, RunFacts, Sandbox, Script};
 use daybook_store::staged::MAX_FILE_BYTES;
 use daybook_store::write_candidate;
 
 use crate::files::{FilePlan, Sides};
-use crate::stop::{Stop, log};
 
 /// Asks the script about the tree that a commit would make of the memory's ordinary files.
 pub(crate) fn consent(
@@ -26,13 +25,13 @@ pub(crate) fn consent(
     let folder = tempfile::Builder::new().prefix("daybook-candidate-").tempdir().map_err(|_| unwritable())?;
     let files = candidate.iter().map(|(path, content)| (path, content.as_slice()));
     write_candidate(folder.path(), files).map_err(|error| Stop::new(Exit::Policy, error.code(), WRITTEN))?;
-    let script = Script::new(validation.script.as_str())?;
-    let sandbox = Sandbox::open(Launcher::this_program(), None)?;
+    let script = Script::new(validation.script.as_str()).map_err(refusal)?;
+    let sandbox = Sandbox::open(Launcher::this_program(), None).map_err(refusal)?;
     let limits = Limits::within(Duration::from_secs(validation.timeout_seconds));
     let facts = RunFacts { memory: memory.id.to_string(), branch: memory.branch.to_string(), id: run.to_owned() };
     let ran = sandbox.validate(&script, &limits, folder.path(), &facts);
     log("script", ran.output.raw());
-    ran.answer.map_err(Stop::from)
+    ran.answer.map_err(refusal)
 }
 
 const WRITTEN: &str = "the files cannot be written out for the validation script, so it was not asked";
@@ -53,12 +52,10 @@ fn candidate(sides: &Sides<'_>, plan: &FilePlan) -> Result<BTreeMap<MemoryPath, 
 
 /// §4.1: whatever kept the script from consenting, it did not consent.
 // DB-4.1-04
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        let message = match fault.said() {
-            Some(said) => format!("the validation script did not consent: {fault}: {}", plain(said.raw(), MAX_TEXT)),
-            None => format!("the validation script did not consent: {fault}"),
-        };
-        Self::new(Exit::Policy, fault.code(), message)
-    }
+fn refusal(fault: Fault) -> Stop {
+    let message = match fault.said() {
+        Some(said) => format!("the validation script did not consent: {fault}: {}", plain(said.raw(), MAX_TEXT)),
+        None => format!("the validation script did not consent: {fault}"),
+    };
+    Stop::new(Exit::Policy, fault.code(), message)
 }

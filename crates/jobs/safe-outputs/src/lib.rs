@@ -29,7 +29,7 @@ use std::ffi::OsString;
 
 use daybook_core::Digest;
 use daybook_runner::files::{self, FileFault, MAX_SAFE_OUTPUT_BYTES};
-use daybook_runner::{Exit, GateFault, Report, neutralise, outputs, parse_args, summary, without_panic_texts};
+use daybook_runner::{Exit, Report, Severity, Stop, neutralise, outputs, parse_args, summary, without_panic_texts};
 
 use crate::args::Args;
 use crate::deliver::{Delivery, deliver};
@@ -63,7 +63,7 @@ fn job(args: &Args) -> Exit {
             tell::summary(&found, &delivery)
         }
         Err(stop) => {
-            report.set_exit(stop.exit).error(stop.code, &stop.message).decided("no output was handled");
+            stop.tell(Severity::Error, &mut report).decided("no output was handled");
             let message = neutralise(&stop.message, MAX_MESSAGE);
             format!("### Safe outputs: {}\n\n`{}`: {message}\n", stop.exit.name(), stop.code)
         }
@@ -74,39 +74,32 @@ fn job(args: &Args) -> Exit {
     report.emit(&args.common)
 }
 
-/// An end before anything was handled, or for lack of a place to write.
-type Stop = GateFault;
-
 fn handle(args: &Args, report: &mut Report) -> Result<(Ingested, Delivery), Stop> {
-    let config = args.config.load().map_err(|error| stop(Exit::Usage, error.code(), &error.to_string()))?;
+    let config = args.config.load()?;
     let gate = args.gate.open(config.detection(), report)?;
     let content = files::read(&args.safe_outputs, MAX_SAFE_OUTPUT_BYTES).map_err(|fault| match fault {
-        FileFault::Missing => stop(Exit::Refused, "safe-outputs-missing", "there are no safe outputs"),
+        FileFault::Missing => Stop::new(Exit::Refused, "safe-outputs-missing", "there are no safe outputs"),
         FileFault::NotRegular => {
-            stop(Exit::Refused, "safe-outputs-not-regular", "the safe outputs are no regular file")
+            Stop::new(Exit::Refused, "safe-outputs-not-regular", "the safe outputs are no regular file")
         }
-        FileFault::Unreadable => stop(Exit::Io, "safe-outputs-unreadable", "the safe outputs cannot be read"),
+        FileFault::Unreadable => Stop::new(Exit::Io, "safe-outputs-unreadable", "the safe outputs cannot be read"),
     })?;
     if content.more {
-        return Err(stop(Exit::Refused, "safe-outputs-too-long", "the safe outputs are over their bound"));
+        return Err(Stop::new(Exit::Refused, "safe-outputs-too-long", "the safe outputs are over their bound"));
     }
     // The bytes that are compared are those that are read: the file is not opened again.
     gate.check(SAFE_OUTPUTS, Digest::of(&content.bytes))?;
     let found = ingest(&content.bytes, &config);
     let write = |name: &str, bytes: &[u8]| {
         let written = std::fs::create_dir_all(&args.out).and_then(|()| std::fs::write(args.out.join(name), bytes));
-        written.map_err(|_| stop(Exit::Io, "out-unwritable", "the folder for the result cannot be written"))
+        written.map_err(|_| Stop::new(Exit::Io, "out-unwritable", "the folder for the result cannot be written"))
     };
     write(REMAINING, &found.remaining)?;
     // One blank around each, so that a condition can look for a whole word.
     let words: String = found.words.iter().map(|word| format!(" {word}")).chain([" ".to_owned()]).collect();
     outputs::set("types", &words)
-        .map_err(|_| stop(Exit::Io, "out-unwritable", "the step's output cannot be written"))?;
+        .map_err(|_| Stop::new(Exit::Io, "out-unwritable", "the step's output cannot be written"))?;
     let delivery = deliver(&found.requests, args);
     write(RESULT, format!("{:#}\n", tell::result(&found, &delivery)).as_bytes())?;
     Ok((found, delivery))
-}
-
-fn stop(exit: Exit, code: &'static str, message: &str) -> Stop {
-    GateFault { exit, code, message: message.to_owned() }
 }

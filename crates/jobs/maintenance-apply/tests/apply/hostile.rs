@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::support::{BRANCH, STATE, World, sealed};
 
+// DB-5.3-11, DB-5.3-19, DB-5.3-20, DB-5.3-21, DB-9-13
 #[test]
 fn a_branch_that_is_not_what_the_plan_says_stays_as_it_is() {
     let mut world = World::new("sha1", 5);
@@ -57,6 +58,7 @@ fn a_branch_that_is_not_what_the_plan_says_stays_as_it_is() {
     assert_eq!(world.records(), records);
 }
 
+// DB-5.4-04
 #[test]
 fn what_lies_beside_the_shards_decides_nothing() {
     let world = World::new("sha1", 5);
@@ -74,6 +76,7 @@ fn what_lies_beside_the_shards_decides_nothing() {
     assert!(world.files().keys().any(|path| path.starts_with("ledger/coverage/")), "it is ignored, not acted on");
 }
 
+// DB-9-09, DB-5.3-06
 #[test]
 fn mutated_plans_change_nothing_on_a_live_branch() {
     let world = World::new("sha1", 6);
@@ -105,6 +108,7 @@ fn mutated_plans_change_nothing_on_a_live_branch() {
     world.apply(&plan.to_bytes()).assert("applied", 0, &[]);
 }
 
+// DB-5.3-07, DB-5.3-10
 #[test]
 fn what_is_no_plan_at_all_is_refused_without_a_question_to_the_remote() {
     let world = World::new("sha1", 4);

@@ -4,6 +4,7 @@ use daybook_core::state::Trigger;
 
 use crate::support::{BRANCH, Outcome, STATE, World, finish};
 
+// DB-5.3-12, DB-5.3-15, DB-4.2-07
 #[test]
 fn one_commit_replaces_the_shards_and_nothing_else() {
     for format in ["sha1", "sha256"] {
@@ -36,6 +37,7 @@ fn one_commit_replaces_the_shards_and_nothing_else() {
     }
 }
 
+// DB-5.3-14, DB-5.3-18
 #[test]
 fn later_appends_and_a_second_plan_cost_nothing() {
     let mut world = World::new("sha1", 5);
@@ -60,6 +62,7 @@ fn later_appends_and_a_second_plan_cost_nothing() {
     assert_eq!(world.state().recent_plan_ids(), [second.plan_id(), third.plan_id()]);
 }
 
+// DB-5.3-16, DB-5.3-18
 #[test]
 fn ten_at_once_apply_one_plan_once() {
     let world = World::new("sha1", 8);
@@ -91,6 +94,7 @@ fn move_during_push(world: &mut World, every_time: bool) {
     );
 }
 
+// DB-5.3-17, DB-9-04
 #[test]
 fn a_head_that_moves_is_looked_at_anew_and_its_records_stay() {
     let mut world = World::new("sha1", 5);
@@ -102,6 +106,7 @@ fn a_head_that_moves_is_looked_at_anew_and_its_records_stay() {
     assert_eq!((world.records().len(), world.shards().len()), (8, 4));
 }
 
+// DB-5.3-17, DB-5.3-21
 #[test]
 fn a_head_that_never_stands_still_is_a_warning_and_changes_nothing() {
     let mut world = World::new("sha1", 5);

@@ -123,7 +123,7 @@ impl World {
         let base = self.bare.head(BRANCH).unwrap();
         let stamp = Stamp { trigger: Trigger::Requested, created_at: "2020-01-01T00:00:00.000Z", base_commit: &base };
         let shards = self.shards();
-        let facts: Vec<Facts> = shards.iter().map(|(id, bytes)| Facts::of(*id, bytes)).collect();
+        let facts: Vec<Facts<'_>> = shards.iter().map(|(id, bytes)| Facts::of(*id, bytes)).collect();
         let Ok(plan) = Plan::choose(&target, &stamp, &facts, &shards);
         plan.unwrap()
     }

@@ -122,6 +122,7 @@ impl Outcome {
     }
 }
 
+// DB-5.3-04
 #[test]
 fn a_plan_is_written_where_one_is_due_and_proves_itself() {
     let world = World::new(6);
@@ -180,6 +181,7 @@ fn damaged_shards_are_named_and_declarations_ignored() {
     assert_eq!(world.proven(&outcome), ids[1..]);
 }
 
+// DB-4.2-06, DB-9-08
 #[test]
 fn a_selection_script_proposes_and_is_held_to_what_may_be_planned() {
     let last_two = "module.exports = ({ segments, options }) => ({ sources: segments.slice(-options['min-segments']).map((s) => s.id).reverse() });";
@@ -201,6 +203,7 @@ fn a_selection_script_proposes_and_is_held_to_what_may_be_planned() {
     }
 }
 
+// DB-9-08
 #[test]
 fn a_hostile_selection_script_plans_nothing_and_is_over_soon() {
     let head = |world: &World| world.bare.head(BRANCH);
