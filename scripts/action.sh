@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs workflows/by-hand.yml with act, from an archive as a release has it: scripts/action.sh BIN_DIR|ARCHIVE
+# Runs workflows/by-hand.yml and workflows/maintenance-by-hand.yml with act, from an archive as a release has it: scripts/action.sh BIN_DIR|ARCHIVE
 #
 # BIN_DIR holds the binaries, from which an archive is packed; ARCHIVE is one that scripts/release-archive.sh made. What is
 # real: the action, its scripts, the pins that scripts/release-pins.sh writes, the digest, the binaries, git and a bare
@@ -46,9 +46,10 @@ git -C "$action" commit --quiet --message action
 # The project: the workflow as it stands there, but for the agent.
 project=$work/project
 mkdir -p "$project/.github/workflows"
-sed "s|./agent --mcp-config \"\$MCP_CONFIG\"|node $repository/scripts/action/agent.mjs \"\$MCP_CONFIG\" \"written by hand in run \$RUN\"|" \
+sed "s|./agent --mcp-config|node $repository/scripts/action/agent.mjs --text \"written by hand in run \$RUN\" --mcp-config|" \
     "$repository/workflows/by-hand.yml" > "$project/.github/workflows/by-hand.yml"
 grep --quiet 'agent.mjs' "$project/.github/workflows/by-hand.yml"
+cp "$repository/workflows/maintenance-by-hand.yml" "$project/.github/workflows/"
 git -C "$project" init --quiet
 git -C "$project" remote add origin "https://github.com/example/project"
 git -C "$project" add --all
@@ -94,6 +95,7 @@ run 1 || fail 1 "failed"
 says 1 'AGENT finds nothing'
 run 2 || fail 2 "failed"
 says 2 'AGENT finds a record'
+says 2 '{"body":"hello from a script","type":"say_hello"}'
 test "$(records)" = 2 || fail 2 "$(records) records on the branch, wanted 2"
 echo "a workflow that nobody compiled remembers: run 2 reads what run 1 wrote"
 
@@ -122,3 +124,17 @@ run mirror mirror || fail mirror "failed"
 if run tag tag; then fail tag "a release without a digest was run"; fi
 says tag 'no release is pinned'
 echo "an archive of a mirror is held to the same digest, and a tag alone is refused"
+
+# Compaction, as two jobs of a workflow written by hand.
+shards() {
+    git --git-dir "$server/example/project" ls-tree --name-only refs/heads/ledgers/notes ledger/shards/ | wc -l | tr -d ' '
+}
+before=$(records)
+test "$(shards)" -gt 1 || fail mirror "there is nothing to compact"
+run compact maintenance-by-hand || fail compact "failed"
+test "$(shards)" = 1 || fail compact "$(shards) shards are left, wanted 1"
+test "$(records)" = "$before" || fail compact "$(records) records are left, wanted $before"
+run 5 || fail 5 "failed"
+says 5 'AGENT finds a record'
+test "$(records)" = $((before + 1)) || fail 5 "$(records) records on the branch, wanted $((before + 1))"
+echo "maintenance by hand makes one shard of all and loses no record, and the next run appends"

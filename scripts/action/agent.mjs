@@ -1,9 +1,12 @@
-// An agent in place of a model, over MCP: it asks for what is there, and appends one record. agent.mjs MCP_CONFIG TEXT
+// An agent in place of a model, over MCP: it asks for what is there, appends one record, and leaves one output.
+// agent.mjs --text TEXT --mcp-config FILE --outputs FILE
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 
-const [config, text] = process.argv.slice(2);
+const string = { type: 'string' };
+const { text, outputs, 'mcp-config': config } = parseArgs({ options: { text: string, outputs: string, 'mcp-config': string } }).values;
 const { command, args } = JSON.parse(readFileSync(config, 'utf8')).mcpServers.daybook;
 const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
 const answers = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
@@ -28,4 +31,5 @@ console.log(`AGENT finds ${(JSON.stringify(found).match(/written by hand/g) ?? [
 const appended = await ask('tools/call', { name: 'ledger_append', arguments: { type: 'note', payload: { text } } });
 if (appended.isError) throw new Error(JSON.stringify(appended));
 console.log('AGENT appends a record');
+appendFileSync(outputs, `${JSON.stringify({ type: 'say_hello', body: 'hello from a script' })}\n`);
 server.stdin.end();

@@ -41,3 +41,21 @@ fn who_can_write_is_the_same_as_data() {
         ["idle: cannot write", "mirror: may be able to write", "shared: may be able to write"]
     );
 }
+
+/// The workflows that show how it is done by hand give each job what its part needs.
+#[test]
+fn our_own_workflows_by_hand_keep_to_it() {
+    let powers = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
+        command.args(["audit", name, "--format", "json"]).current_dir(repository().join("workflows"));
+        let output = command.env_remove("GITHUB_ACTIONS").output().expect("daybook runs");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+        let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(document["counts"]["compiled"], 0);
+        let rows = document["writers"].as_array().expect("rows").iter();
+        let can = rows.filter(|row| row["memory"] == "can write").map(|row| row["job"].as_str().unwrap().to_owned());
+        can.collect::<Vec<_>>()
+    };
+    assert_eq!(powers("by-hand.yml"), ["keep"]);
+    assert_eq!(powers("maintenance-by-hand.yml"), ["compact"]);
+}
