@@ -5,7 +5,8 @@ use daybook_workflow::{Secrets, Text};
 use serde_json::{Map, Value, json};
 
 use crate::files::Files;
-use crate::keys::{DETECTION, FOREIGN, TOP, instead, names};
+use crate::foreign::{FOREIGN, instead};
+use crate::keys::{DETECTION, TOP, names};
 use crate::pins::Pins;
 use crate::problem::{Place, Problem};
 use crate::settings::{PersistOn, Settings};

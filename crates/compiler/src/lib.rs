@@ -21,6 +21,7 @@ mod emit;
 mod engine;
 mod faults;
 mod files;
+mod foreign;
 mod frontmatter;
 #[cfg(test)]
 mod goldens;

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::keys::{FOREIGN_TOOLS, LEDGER, MEMORY, TOOLS, instead, names};
+use crate::foreign::{FOREIGN_TOOLS, instead};
+use crate::keys::{LEDGER, MEMORY, TOOLS, names};
 use crate::problem::Problem;
 use crate::shape::Shape;
 use crate::yaml::{Data, Node};
