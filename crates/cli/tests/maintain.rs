@@ -1,11 +1,15 @@
 //! `daybook maintain` against a real repository: a look, a rescue, and both jobs.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
+use daybook_core::baseline::{Baseline, MemoryBaseline};
 use daybook_core::shard::checked_lines;
-use daybook_core::{Digest, ShardId};
+use daybook_core::{Digest, MemoryPath, ShardId};
+use daybook_store::staged::Writer;
 use daybook_testkit::git::BareRepository;
+use daybook_testkit::job::{Job, Outcome};
 use daybook_testkit::ledgers;
 use daybook_testkit::random::Random;
 use serde_json::Value;
@@ -63,4 +67,82 @@ fn a_look_changes_nothing_and_rescue_and_apply_lose_nothing() {
     assert_eq!(bare.listing(BRANCH).len(), 2);
     let (code, again) = maintain(&bare, &["--rescue", "--apply"]);
     assert_eq!((code, &again["outcome"]), (0, &"nothing_to_do".into()), "{again}");
+}
+
+const CONFIG: &str = r#"{"version":1,"workflow":"t","ledgers":[{"name":"triage","compaction":{"min-segments":2}}]}"#;
+
+/// A job as a process of its own, with the configuration of one compacted ledger.
+fn job(folder: &Path, bare: &BareRepository, name: &str, options: &[&str], files: &[(&str, &[u8])]) -> Job {
+    let place = tempfile::tempdir_in(folder).unwrap().keep();
+    for (name, content) in files {
+        std::fs::write(place.join(name), content).unwrap();
+    }
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
+    command.args(["job", name, "--format", "json", "--remote", &bare.url()]).args(options).current_dir(&place);
+    Job::start(&mut command, &place, [("DAYBOOK_CONFIG".to_owned(), CONFIG.to_owned())])
+}
+
+/// A run that was restored from `base` and leaves one record.
+fn persist(folder: &Path, bare: &BareRepository, base: &str, shard: ShardId, line: &[u8]) -> Job {
+    let memory = MemoryBaseline {
+        id: "triage".to_owned(),
+        branch: BRANCH.to_owned(),
+        base: base.to_owned(),
+        files: BTreeMap::new(),
+        records: BTreeSet::new(),
+    };
+    let baseline = Baseline::new(vec![memory]).to_bytes();
+    let mut writer = Writer::new(Vec::new(), "triage");
+    writer.add(&MemoryPath::parse(&shard.path()).unwrap(), &[line, b"\n"].concat()).unwrap();
+    let (tar, _) = writer.finish(true).unwrap();
+    let expected = [format!("baseline.json={}", Digest::of(&baseline)), format!("triage.tar={}", Digest::of(&tar))];
+    let options = ["--staged", ".", "--baseline", "baseline.json", "--run-id", "r", "--verdict", "clean"];
+    let base = format!("triage={base}");
+    let options = [&options[..], &["--base", &base, "--expect", &expected[0], "--expect", &expected[1]]].concat();
+    job(folder, bare, "persist", &options, &[("baseline.json", &baseline), ("triage.tar", &tar)])
+}
+
+// DB-9-15, DB-5.3-21
+#[test]
+fn persists_neither_wait_nor_fail_while_plans_are_applied() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = BareRepository::create(&folder.path().join("memory.git"), "sha1");
+    let mut random = Random::new(8);
+    let mut all: BTreeSet<Digest> = BTreeSet::new();
+    let mut record = |random: &mut Random| {
+        let record = ledgers::record(random, all.len(), &[], 300);
+        all.insert(record.sha());
+        (ShardId::new(random.uuid()).unwrap(), record.line().to_vec())
+    };
+    let files: Vec<(String, Vec<u8>)> = (0..6)
+        .map(|_| record(&mut random))
+        .map(|(shard, line)| (shard.path(), [line.as_slice(), b"\n"].concat()))
+        .collect();
+    let borrowed: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    bare.commit_files(BRANCH, &borrowed);
+
+    let mut applied = 0;
+    for _ in 0..4 {
+        let base = bare.head(BRANCH).unwrap();
+        let plan = ["--ledger", "triage", "--trigger", "requested", "--out", "plan.json"];
+        let planning = job(folder.path(), &bare, "maintenance-plan", &plan, &[]);
+        let plan = planning.place.join("plan.json");
+        planning.finish().assert_named("planned", 0, &[]);
+        // All at once, each from the same base.
+        let apply = ["--ledger", "triage", "--plan", plan.to_str().unwrap()];
+        let apply = job(folder.path(), &bare, "maintenance-apply", &apply, &[]);
+        let persists: Vec<Job> = (0..4)
+            .map(|_| record(&mut random))
+            .map(|(shard, line)| persist(folder.path(), &bare, &base, shard, &line))
+            .collect();
+        for persisted in persists.into_iter().map(Job::finish) {
+            persisted.assert(0, &[]);
+            assert_eq!(persisted.count("accepted"), 1, "{}", persisted.report);
+        }
+        let outcome: Outcome = apply.finish();
+        outcome.assert_named("applied", 0, &[]);
+        applied += outcome.count("sources");
+    }
+    assert_eq!(records(&bare), all);
+    assert!(applied >= 6 + 3 * 4, "{applied} shards were joined");
 }

@@ -39,7 +39,7 @@ const BEFORE: [&str; 13] = [
 ];
 
 /// Enumerations whose values stand directly before a code, in a call or in a row of a table.
-const VALUES: [&str; 4] = ["Exit", "Severity", "FaultClass", "Code"];
+const VALUES: [&str; 3] = ["Exit", "Severity", "Code"];
 
 /// Every code that the programs can print.
 #[must_use]
@@ -72,8 +72,8 @@ fn in_source(source: &Source) -> Vec<String> {
         let before = text[..start].trim_end();
         let in_arm = || before.ends_with("=>") && arms.iter().any(|(from, to)| (*from..*to).contains(&start));
         let is_printed = BEFORE.iter().any(|call| before.ends_with(call))
-            || follows_value(before)
-            || after.starts_with(", Exit::")
+            || (follows_value(before) && !after.starts_with(" =>"))
+            || (after.starts_with(", Exit::") && !before.ends_with("set_outcome("))
             || in_arm()
             || (source.path.ends_with("/denial.rs") && is_second_of_row(before))
             || (source.path.ends_with("/restore.rs") && before.ends_with("Err("))

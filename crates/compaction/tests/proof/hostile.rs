@@ -2,29 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use daybook_compaction::{Conflict, Decision, Forgery, MAX_PLAN_BYTES, PlanFault, RawPlan, plan_id};
+use daybook_compaction::{Conflict, Decision, Forgery, MAX_PLAN_BYTES, PlanFault, RawPlan};
 use daybook_core::segment::{COMPACTION_METADATA, Segment};
 use daybook_core::{Digest, Record, ShardId};
+use daybook_testkit::plans::sealed;
 use daybook_testkit::{hostile, ledgers, random::Random};
 use serde_json::{Value, json};
 
 use crate::support::{BOUNDS, Folder, carry_out, decide, folder, plan, reconstructed, records, shard, target};
-
-/// A plan with the id that belongs to what it says now.
-fn sealed(mut plan: Value) -> Value {
-    let id = || {
-        let name = |value: &Value| {
-            Some((ShardId::from_text(value["segment"].as_str()?)?, value["sha256"].as_str()?.parse::<Digest>().ok()?))
-        };
-        let sources = plan["sources"].as_array()?.iter().map(name).collect::<Option<Vec<_>>>()?;
-        let texts = [plan["version"].as_str()?, plan["ledger"].as_str()?, plan["branch"].as_str()?];
-        Some(plan_id(texts[0], texts[1], texts[2], sources, name(&plan["replacement"])?))
-    };
-    if let Some(id) = id() {
-        plan["plan_id"] = id.to_string().into();
-    }
-    plan
-}
 
 // DB-5.3-09, DB-5.3-10, DB-9-09
 #[test]

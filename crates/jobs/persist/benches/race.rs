@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 use daybook_core::{Digest, Record};
 use daybook_testkit::random::Random;
-use support::{BRANCH, Outcome, Run, World, finish, record, record_with};
+use support::{BRANCH, Job, Outcome, Run, World, record, record_with};
 
 const WRITERS: u32 = 50;
 const KILLS: u32 = 200;
@@ -83,7 +83,7 @@ fn race(name: &str, hook: Option<(&str, &str)>) -> (Duration, u64) {
     let runs: Vec<Run> = (100..).zip(&records).map(|(shard, record)| staged(&base, shard, record)).collect();
     let begun = Instant::now();
     let jobs: Vec<_> = runs.iter().map(|run| world.start(run)).collect();
-    let outcomes: Vec<Outcome> = jobs.into_iter().map(finish).collect();
+    let outcomes: Vec<Outcome> = jobs.into_iter().map(Job::finish).collect();
     let took = begun.elapsed();
     for outcome in &outcomes {
         assert_eq!((outcome.code, outcome.count("accepted")), (0, 1), "{name}: {}\n{}", outcome.report, outcome.stderr);
@@ -178,10 +178,10 @@ fn killed() {
         cut += u32::from(victim.child.try_wait().expect("a child").is_none());
         let _ = victim.child.kill();
         let _ = victim.child.wait();
-        finish(racer).assert(0, &[]);
+        racer.finish().assert(0, &[]);
         // Whatever the victim got done, nothing on the branch is half.
         assert_eq!(world.ledger().diagnostics().total(), 0, "kill {number}");
-        finish(world.start(&run)).assert(0, &[]);
+        world.start(&run).finish().assert(0, &[]);
         expected.extend([ours, theirs]);
     }
     holds(&world, expected.iter());
@@ -219,7 +219,7 @@ fn large() {
         let begun = Instant::now();
         let job = world.start(&run);
         let status = format!("/proc/{}/status", job.child.id());
-        let job = std::thread::spawn(move || finish(job));
+        let job = std::thread::spawn(move || job.finish());
         while !job.is_finished() {
             memory = memory.max(peak(&status).unwrap_or(0));
             std::thread::sleep(Duration::from_millis(5));

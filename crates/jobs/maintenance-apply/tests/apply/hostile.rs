@@ -3,7 +3,9 @@
 use daybook_testkit::{hostile, random::Random};
 use serde_json::Value;
 
-use crate::support::{BRANCH, STATE, World, sealed};
+use daybook_testkit::plans::sealed;
+
+use crate::support::{BRANCH, STATE, World};
 
 // DB-5.3-11, DB-5.3-19, DB-5.3-20, DB-5.3-21, DB-9-13
 #[test]
@@ -18,7 +20,7 @@ fn a_branch_that_is_not_what_the_plan_says_stays_as_it_is() {
 
     let refused = |world: &World, outcome: &str, code: i32, codes: &[&str]| {
         let head = world.bare.head(BRANCH);
-        world.apply(&plan.to_bytes()).assert(outcome, code, codes);
+        world.apply(&plan.to_bytes()).assert_named(outcome, code, codes);
         assert_eq!(world.bare.head(BRANCH), head);
         world.commit(&good);
     };
@@ -53,7 +55,7 @@ fn a_branch_that_is_not_what_the_plan_says_stays_as_it_is() {
     world.append(1);
     let records = world.records();
     let outcome = world.apply(&plan.to_bytes());
-    outcome.assert("applied", 0, &[]);
+    outcome.assert_named("applied", 0, &[]);
     assert_eq!((outcome.count("bytes-written"), outcome.count("shards-after")), (0, 2));
     assert_eq!(world.records(), records);
 }
@@ -71,7 +73,7 @@ fn what_lies_beside_the_shards_decides_nothing() {
     world.put(&format!("ledger/coverage/{}.jsonl", "a".repeat(64)), forged.as_bytes());
     world.put(STATE, b"{\"version\":\"::error::x\"}\n");
     let records = world.records();
-    world.apply(&plan.to_bytes()).assert("applied", 0, &["coverage-ignored", "state-invalid"]);
+    world.apply(&plan.to_bytes()).assert_named("applied", 0, &["coverage-ignored", "state-invalid"]);
     assert_eq!((world.records(), world.state().recent_plan_ids()), (records, &[plan.plan_id()][..]));
     assert!(world.files().keys().any(|path| path.starts_with("ledger/coverage/")), "it is ignored, not acted on");
 }
@@ -105,7 +107,7 @@ fn mutated_plans_change_nothing_on_a_live_branch() {
         met += u32::from(outcome.report["counts"]["attempts"] == 1);
     }
     assert!(met > 10, "only {met} plans were held against the branch");
-    world.apply(&plan.to_bytes()).assert("applied", 0, &[]);
+    world.apply(&plan.to_bytes()).assert_named("applied", 0, &[]);
 }
 
 // DB-5.3-07, DB-5.3-10
@@ -113,11 +115,11 @@ fn mutated_plans_change_nothing_on_a_live_branch() {
 fn what_is_no_plan_at_all_is_refused_without_a_question_to_the_remote() {
     let world = World::new("sha1", 4);
     let plan = world.plan();
-    world.apply(b"").assert("rejected", 3, &["plan-shape"]);
-    world.apply(&vec![b'['; 1 << 20]).assert("rejected", 3, &["plan-shape"]);
+    world.apply(b"").assert_named("rejected", 3, &["plan-shape"]);
+    world.apply(&vec![b'['; 1 << 20]).assert_named("rejected", 3, &["plan-shape"]);
     let outcome = world.apply(&vec![b' '; (16 << 20) + 1]);
-    outcome.assert("rejected", 3, &["plan-too-large"]);
+    outcome.assert_named("rejected", 3, &["plan-too-large"]);
     assert_eq!(outcome.count("attempts"), 0);
     assert_eq!(outcome.report["diagnostics"][0]["severity"], "error");
-    world.apply(&plan.to_bytes()).assert("applied", 0, &[]);
+    world.apply(&plan.to_bytes()).assert_named("applied", 0, &[]);
 }

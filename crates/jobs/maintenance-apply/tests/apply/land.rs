@@ -2,7 +2,9 @@
 
 use daybook_core::state::Trigger;
 
-use crate::support::{BRANCH, Outcome, STATE, World, finish};
+use daybook_testkit::job::{Job, Outcome};
+
+use crate::support::{BRANCH, STATE, World};
 
 // DB-5.3-12, DB-5.3-15, DB-4.2-07
 #[test]
@@ -12,7 +14,7 @@ fn one_commit_replaces_the_shards_and_nothing_else() {
         let (records, reconstructed, head) = (world.records(), world.reconstructed(), world.bare.head(BRANCH));
         let plan = world.plan();
         let outcome = world.apply(&plan.to_bytes());
-        outcome.assert("applied", 0, &[]);
+        outcome.assert_named("applied", 0, &[]);
         assert_eq!((world.records(), world.reconstructed()), (records, reconstructed));
         let id = plan.replacement().segment();
         assert_eq!(world.files().into_keys().collect::<Vec<_>>(), [STATE, &id.path(), "notes.md"]);
@@ -32,7 +34,7 @@ fn one_commit_replaces_the_shards_and_nothing_else() {
         world.bare.git(&["fsck", "--strict"]);
 
         let head = world.bare.head(BRANCH);
-        world.apply(&plan.to_bytes()).assert("already_applied", 0, &[]);
+        world.apply(&plan.to_bytes()).assert_named("already_applied", 0, &[]);
         assert_eq!(world.bare.head(BRANCH), head);
     }
 }
@@ -45,11 +47,11 @@ fn later_appends_and_a_second_plan_cost_nothing() {
     world.append(20);
     let second = world.plan();
     let records = world.records();
-    world.apply(&second.to_bytes()).assert("applied", 0, &[]);
+    world.apply(&second.to_bytes()).assert_named("applied", 0, &[]);
     assert_eq!(world.records(), records);
     let head = world.bare.head(BRANCH);
     // The second plan took the sources of the first.
-    world.apply(&first.to_bytes()).assert("stale", 4, &["stale"]);
+    world.apply(&first.to_bytes()).assert_named("stale", 4, &["stale"]);
     assert_eq!((world.records(), world.bare.head(BRANCH)), (records, head));
 
     // A plan whose sources are still there is applied, and what came later stays.
@@ -57,7 +59,7 @@ fn later_appends_and_a_second_plan_cost_nothing() {
     let third = world.plan();
     world.append(20);
     let (records, shards) = (world.records(), world.shards().len());
-    world.apply(&third.to_bytes()).assert("applied", 0, &[]);
+    world.apply(&third.to_bytes()).assert_named("applied", 0, &[]);
     assert_eq!((world.records(), world.shards().len()), (records, shards + 1 - third.sources().len()));
     assert_eq!(world.state().recent_plan_ids(), [second.plan_id(), third.plan_id()]);
 }
@@ -69,7 +71,7 @@ fn ten_at_once_apply_one_plan_once() {
     let (records, plan) = (world.records(), world.plan().to_bytes());
     let before = world.bare.git(&["rev-list", "--count", BRANCH]);
     let jobs: Vec<_> = (0..10).map(|_| world.start(&plan, &[])).collect();
-    let outcomes: Vec<Outcome> = jobs.into_iter().map(finish).collect();
+    let outcomes: Vec<Outcome> = jobs.into_iter().map(Job::finish).collect();
     let mut names: Vec<&str> = outcomes.iter().map(|outcome| outcome.report["outcome"].as_str().unwrap()).collect();
     names.sort_unstable();
     assert_eq!((names.iter().filter(|name| **name == "already_applied").count(), names.last()), (9, Some(&"applied")));
@@ -101,7 +103,7 @@ fn a_head_that_moves_is_looked_at_anew_and_its_records_stay() {
     let plan = world.plan();
     move_during_push(&mut world, false);
     let outcome = world.apply(&plan.to_bytes());
-    outcome.assert("applied", 0, &[]);
+    outcome.assert_named("applied", 0, &[]);
     assert_eq!(outcome.count("attempts"), 2);
     assert_eq!((world.records().len(), world.shards().len()), (8, 4));
 }
@@ -112,12 +114,12 @@ fn a_head_that_never_stands_still_is_a_warning_and_changes_nothing() {
     let mut world = World::new("sha1", 5);
     let plan = world.plan();
     move_during_push(&mut world, true);
-    let outcome = finish(world.start(&plan.to_bytes(), &["--time-budget-seconds", "0"]));
-    outcome.assert("contended", 5, &["contended"]);
+    let outcome = world.start(&plan.to_bytes(), &["--time-budget-seconds", "0"]).finish();
+    outcome.assert_named("contended", 5, &["contended"]);
     assert_eq!(outcome.report["diagnostics"][0]["severity"], "warning");
     assert_eq!((world.records().len(), world.shards().len()), (8, 8));
     world.bare.remove_hook("pre-receive");
-    world.apply(&plan.to_bytes()).assert("applied", 0, &[]);
+    world.apply(&plan.to_bytes()).assert_named("applied", 0, &[]);
     assert_eq!(world.records().len(), 8);
 }
 
@@ -130,7 +132,7 @@ fn a_lost_answer_is_looked_at_before_anything_else() {
         "if [ \"$1\" = committed ] && [ ! -e lost ]; then touch lost; kill -9 $PPID; fi",
     );
     let outcome = world.apply(&plan.to_bytes());
-    outcome.assert("applied", 0, &[]);
+    outcome.assert_named("applied", 0, &[]);
     assert_eq!((outcome.count("attempts"), outcome.count("shards-after")), (2, 1));
     assert_eq!(outcome.report["commit"].as_str(), world.bare.head(BRANCH).as_deref());
     assert_eq!(world.records(), records);
@@ -141,8 +143,8 @@ fn a_refusal_of_the_remote_is_named_and_changes_nothing() {
     let world = World::new("sha1", 5);
     let (head, plan) = (world.bare.head(BRANCH), world.plan());
     world.bare.hook("pre-receive", "echo 'GH006: Protected branch update failed' >&2; exit 1");
-    world.apply(&plan.to_bytes()).assert("denied", 6, &["GH006-protected-branch"]);
+    world.apply(&plan.to_bytes()).assert_named("denied", 6, &["GH006-protected-branch"]);
     assert_eq!(world.bare.head(BRANCH), head);
     world.bare.remove_hook("pre-receive");
-    world.apply(&plan.to_bytes()).assert("applied", 0, &[]);
+    world.apply(&plan.to_bytes()).assert_named("applied", 0, &[]);
 }

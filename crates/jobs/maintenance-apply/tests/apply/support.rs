@@ -2,18 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
-use daybook_compaction::{Bounds, Facts, Plan, Stamp, Target, plan_id};
+use daybook_compaction::{Bounds, Facts, Plan, Stamp, Target};
 use daybook_core::config::Config;
 use daybook_core::shard::checked_lines;
 use daybook_core::state::{State, Trigger};
 use daybook_core::{Digest, Ledger, Limits, ShardId};
 use daybook_testkit::git::BareRepository;
+use daybook_testkit::job::{Job, Outcome};
 use daybook_testkit::ledgers;
 use daybook_testkit::random::Random;
-use serde_json::Value;
 
 pub(crate) const BRANCH: &str = "ledgers/triage";
 pub(crate) const STATE: &str = "ledger/compaction/state.json";
@@ -26,18 +25,6 @@ pub(crate) struct World {
     pub(crate) bare: BareRepository,
     random: Random,
     records: usize,
-}
-
-pub(crate) struct Job {
-    child: Child,
-    place: PathBuf,
-}
-
-pub(crate) struct Outcome {
-    pub(crate) code: i32,
-    pub(crate) report: Value,
-    pub(crate) stderr: String,
-    pub(crate) summary: String,
 }
 
 impl World {
@@ -134,53 +121,10 @@ impl World {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-maintenance-apply"));
         command.args(["--ledger", "triage", "--format", "json", "--remote", &self.bare.url()]);
         command.arg("--plan").arg(place.join("plan.json")).args(options);
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &place).env("TMPDIR", &place);
-        command.env("GITHUB_STEP_SUMMARY", place.join("summary.md")).env("DAYBOOK_CONFIG", CONFIG);
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Job { child, place }
+        Job::start(&mut command, &place, [("DAYBOOK_CONFIG".to_owned(), CONFIG.to_owned())])
     }
 
     pub(crate) fn apply(&self, plan: &[u8]) -> Outcome {
-        finish(self.start(plan, &[]))
+        self.start(plan, &[]).finish()
     }
-}
-
-pub(crate) fn finish(job: Job) -> Outcome {
-    let output = job.child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-    let summary = fs::read_to_string(job.place.join("summary.md")).unwrap_or_default();
-    Outcome { code: output.status.code().unwrap(), report, stderr, summary }
-}
-
-impl Outcome {
-    pub(crate) fn codes(&self) -> Vec<&str> {
-        self.report["diagnostics"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect()
-    }
-
-    pub(crate) fn count(&self, name: &str) -> u64 {
-        self.report["counts"][name].as_u64().unwrap()
-    }
-
-    #[track_caller]
-    pub(crate) fn assert(&self, outcome: &str, code: i32, codes: &[&str]) {
-        let ours = (self.report["outcome"].as_str().unwrap(), self.code, self.codes());
-        assert_eq!(ours, (outcome, code, codes.to_vec()), "{}\n{}", self.report, self.stderr);
-    }
-}
-
-/// A plan with the id that belongs to what it says now.
-pub(crate) fn sealed(mut plan: Value) -> Value {
-    let id = || {
-        let name = |value: &Value| {
-            Some((ShardId::from_text(value["segment"].as_str()?)?, value["sha256"].as_str()?.parse::<Digest>().ok()?))
-        };
-        let sources = plan["sources"].as_array()?.iter().map(name).collect::<Option<Vec<_>>>()?;
-        let texts = [plan["version"].as_str()?, plan["ledger"].as_str()?, plan["branch"].as_str()?];
-        Some(plan_id(texts[0], texts[1], texts[2], sources, name(&plan["replacement"])?))
-    };
-    if let Some(id) = id() {
-        plan["plan_id"] = id.to_string().into();
-    }
-    plan
 }

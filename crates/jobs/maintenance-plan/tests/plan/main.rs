@@ -10,6 +10,7 @@ use daybook_compaction::{Bounds, Decision, RawPlan, Target};
 use daybook_core::config::Config;
 use daybook_core::{Digest, ShardId};
 use daybook_testkit::git::BareRepository;
+use daybook_testkit::job::{Job, Outcome};
 use daybook_testkit::ledgers;
 use daybook_testkit::random::Random;
 use serde_json::{Value, json};
@@ -23,11 +24,8 @@ struct World {
     settings: Value,
 }
 
-struct Outcome {
-    code: i32,
-    report: Value,
-    stderr: String,
-    summary: String,
+struct Planned {
+    job: Outcome,
     plan: Option<Vec<u8>>,
 }
 
@@ -67,30 +65,23 @@ impl World {
         tempfile::tempdir_in(self.folder.path()).unwrap().keep()
     }
 
-    fn plan(&self, trigger: &str) -> Outcome {
+    fn plan(&self, trigger: &str) -> Planned {
         self.plan_at(&self.place(), trigger)
     }
 
-    fn plan_at(&self, place: &PathBuf, trigger: &str) -> Outcome {
+    fn plan_at(&self, place: &PathBuf, trigger: &str) -> Planned {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-maintenance-plan"));
         command.args(["--ledger", "triage", "--format", "json", "--remote", &self.bare.url()]);
         command.arg("--out").arg(place.join("plan.json"));
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", place).env("TMPDIR", place);
-        command.env("GITHUB_STEP_SUMMARY", place.join("summary.md")).env("DAYBOOK_CONFIG", self.config());
-        let output = command.env("DAYBOOK_TRIGGER", trigger).output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        Outcome {
-            code: output.status.code().unwrap(),
-            report: serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}")),
-            stderr,
-            summary: fs::read_to_string(place.join("summary.md")).unwrap_or_default(),
-            plan: fs::read(place.join("plan.json")).ok(),
-        }
+        let environment =
+            [("DAYBOOK_CONFIG".to_owned(), self.config()), ("DAYBOOK_TRIGGER".to_owned(), trigger.to_owned())];
+        let job = Job::start(&mut command, place, environment).finish();
+        Planned { job, plan: fs::read(place.join("plan.json")).ok() }
     }
 
     /// The plan is one that loses nothing; its sources.
     #[track_caller]
-    fn proven(&self, outcome: &Outcome) -> Vec<ShardId> {
+    fn proven(&self, outcome: &Planned) -> Vec<ShardId> {
         let config = Config::parse(self.config().as_bytes()).unwrap();
         let ledger = config.ledger("triage").unwrap();
         let bounds = Bounds::of(&ledger.limits, ledger.compaction.as_ref().unwrap());
@@ -109,15 +100,10 @@ impl World {
     }
 }
 
-impl Outcome {
-    fn codes(&self) -> Vec<&str> {
-        self.report["diagnostics"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect()
-    }
-
+impl Planned {
     #[track_caller]
     fn assert(&self, outcome: &str, codes: &[&str]) {
-        let ours = (self.report["outcome"].as_str().unwrap(), self.code, self.codes());
-        assert_eq!(ours, (outcome, 0, codes.to_vec()), "{}\n{}", self.report, self.stderr);
+        self.job.assert_named(outcome, 0, codes);
         assert_eq!(self.plan.is_some(), outcome == "planned", "a plan is written where there is one, and only there");
     }
 }
@@ -132,8 +118,8 @@ fn a_plan_is_written_where_one_is_due_and_proves_itself() {
         outcome.assert("planned", &[]);
         assert_eq!(world.proven(&outcome), world.ids());
         let plan: Value = serde_json::from_slice(outcome.plan.as_ref().unwrap()).unwrap();
-        assert_eq!((&plan["trigger"], &plan["plan_id"]), (&trigger.into(), &outcome.report["plan_id"]));
-        assert!(outcome.summary.contains("| shards | 6 | 1 |"), "{}", outcome.summary);
+        assert_eq!((&plan["trigger"], &plan["plan_id"]), (&trigger.into(), &outcome.job.report["plan_id"]));
+        assert!(outcome.job.summary.contains("| shards | 6 | 1 |"), "{}", outcome.job.summary);
     }
     assert_eq!(world.bare.head(BRANCH), head, "planning changes nothing");
 }
@@ -177,7 +163,7 @@ fn damaged_shards_are_named_and_declarations_ignored() {
     world.commit();
     let outcome = world.plan("scheduled");
     outcome.assert("planned", &["damaged-shard", "coverage-ignored"]);
-    assert_eq!(outcome.report["diagnostics"][0]["shard"], ids[0].to_string());
+    assert_eq!(outcome.job.report["diagnostics"][0]["shard"], ids[0].to_string());
     assert_eq!(world.proven(&outcome), ids[1..]);
 }
 
@@ -199,7 +185,7 @@ fn a_selection_script_proposes_and_is_held_to_what_may_be_planned() {
         let script = format!("module.exports = ({{ segments }}) => ({{ sources: {proposal} }});");
         let outcome = World::new(6).with_script(&script).plan("scheduled");
         outcome.assert("nothing_to_do", &["script-proposal", "script-proposal"]);
-        assert!(!outcome.report.to_string().contains("passwd"));
+        assert!(!outcome.job.report.to_string().contains("passwd"));
     }
 }
 
@@ -230,16 +216,16 @@ fn a_hostile_selection_script_plans_nothing_and_is_over_soon() {
         let before = head(&world);
         let begun = Instant::now();
         let outcome = world.plan("scheduled");
-        println!("{attack}: {:?} after {:?}", outcome.codes(), begun.elapsed());
+        println!("{attack}: {:?} after {:?}", outcome.job.codes(), begun.elapsed());
         assert_eq!(
-            (outcome.code, &outcome.report["outcome"]),
+            (outcome.job.code, &outcome.job.report["outcome"]),
             (0, &"nothing_to_do".into()),
             "{attack}: {}",
-            outcome.stderr
+            outcome.job.stderr
         );
-        assert!(codes.contains(&outcome.codes()[0]), "{attack}: {:?}", outcome.codes());
+        assert!(codes.contains(&outcome.job.codes()[0]), "{attack}: {:?}", outcome.job.codes());
         assert!(outcome.plan.is_none() && head(&world) == before, "{attack}");
-        let shown = format!("{}{}{}", outcome.report, outcome.summary, outcome.stderr);
+        let shown = format!("{}{}{}", outcome.job.report, outcome.job.summary, outcome.job.stderr);
         assert!(!shown.contains("::error") && !shown.contains('\u{202e}'), "{attack}: {shown}");
         // The same ledger without the script is planned as ever.
         let plain = World { settings: json!({"min-segments": 2}), ..world };

@@ -1,6 +1,6 @@
 //! Good runs, and runs that meet others.
 
-use crate::support::{BRANCH, Outcome, World, finish, record, record_with, shard_path};
+use crate::support::{BRANCH, Job, Outcome, World, record, record_with, shard_path};
 use daybook_core::Digest;
 
 /// CASES 24: in repositories of both object formats.
@@ -91,7 +91,7 @@ fn writers_from_one_base_all_land() {
             world.start(&run)
         })
         .collect();
-    let outcomes: Vec<Outcome> = children.into_iter().map(finish).collect();
+    let outcomes: Vec<Outcome> = children.into_iter().map(Job::finish).collect();
     for outcome in &outcomes {
         outcome.assert(0, &[]);
         assert_eq!((outcome.count("accepted"), outcome.count("commits")), (1, 1));

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 
 use daybook_branch::{BranchName, Remote, TreeBounds};
 use daybook_core::baseline::{Baseline, FileBaseline, MemoryBaseline};
 use daybook_core::{Digest, Draft, Ledger, Limits, MemoryPath, Record, RecordId, json};
 use daybook_store::staged::Writer;
 use daybook_testkit::git::BareRepository;
-use serde_json::Value;
+pub(crate) use daybook_testkit::job::{Job, Outcome};
 
 pub(crate) const BRANCH: &str = "ledgers/triage";
 
@@ -44,19 +44,6 @@ pub(crate) struct Run {
     pub(crate) exchange: Option<Vec<u8>>,
     /// A tar in place of one made from the files.
     pub(crate) raw_tar: Option<Vec<u8>>,
-}
-
-/// The job under way, and the folder that is its home and its place for temporary files.
-pub(crate) struct Job {
-    pub(crate) child: Child,
-    pub(crate) place: PathBuf,
-}
-
-pub(crate) struct Outcome {
-    pub(crate) code: i32,
-    pub(crate) report: Value,
-    pub(crate) stderr: String,
-    pub(crate) summary: String,
 }
 
 impl World {
@@ -159,15 +146,11 @@ impl World {
         if let Some(verdict) = run.verdict {
             command.args(["--verdict", verdict]);
         }
-        command.args(&run.options).env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", &place);
-        command.env("TMPDIR", &place);
-        command.env("GITHUB_STEP_SUMMARY", place.join("summary.md")).envs(run.environment.iter().cloned());
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        Job { child, place }
+        Job::start(command.args(&run.options), &place, run.environment.iter().cloned())
     }
 
     pub(crate) fn persist(&self, run: &Run) -> Outcome {
-        finish(self.start(run))
+        self.start(run).finish()
     }
 
     /// The SHAs of all records on the branch, and the number of findings there.
@@ -182,30 +165,6 @@ impl World {
             }
         }
         ledger.finish()
-    }
-}
-
-pub(crate) fn finish(job: Job) -> Outcome {
-    let output = job.child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
-    let summary = fs::read_to_string(job.place.join("summary.md")).unwrap_or_default();
-    Outcome { code: output.status.code().unwrap(), report, stderr, summary }
-}
-
-impl Outcome {
-    /// The codes of all diagnostics.
-    pub(crate) fn codes(&self) -> Vec<&str> {
-        self.report["diagnostics"].as_array().unwrap().iter().map(|one| one["code"].as_str().unwrap()).collect()
-    }
-
-    pub(crate) fn count(&self, name: &str) -> u64 {
-        self.report["counts"][name].as_u64().unwrap()
-    }
-
-    #[track_caller]
-    pub(crate) fn assert(&self, code: i32, codes: &[&str]) {
-        assert_eq!((self.code, self.codes()), (code, codes.to_vec()), "{}\n{}", self.report, self.stderr);
     }
 }
 
