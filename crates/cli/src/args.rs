@@ -27,6 +27,8 @@ pub(crate) enum Command {
     TryScript(TryScript),
     /// Compact a ledger: show what would be done, or do it
     Maintain(Maintain),
+    /// Write a workflow to begin with, its schema for editors and the pins; nothing is overwritten
+    Init(Init),
     /// Compile workflow sources to workflows that lie beside them
     Compile(Compile),
     /// Hold workflow files to the privilege table
@@ -39,9 +41,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DryRun {
-    /// The workflow source
+    /// The workflow source [default: the only one in .github/workflows]
     #[arg(value_name = "WORKFLOW.md")]
-    pub(crate) source: PathBuf,
+    pub(crate) source: Option<PathBuf>,
     /// A clone or bare repository whose branches are the memory; it is copied and never written
     #[arg(long, value_name = "PATH|URL", env = "DAYBOOK_MEMORY")]
     pub(crate) memory: Option<String>,
@@ -127,6 +129,43 @@ pub(crate) struct TryScript {
 }
 
 #[derive(Debug, clap::Args)]
+pub(crate) struct Init {
+    /// The name of the workflow, of its file and of its ledger
+    #[arg(value_name = "NAME", default_value = "remember")]
+    pub(crate) name: String,
+    /// What runs as the agent
+    #[arg(long, value_enum, default_value = "claude")]
+    pub(crate) engine: Engine,
+    /// The repository of Daybook that runs build it from
+    #[arg(long, value_name = "OWNER/NAME", requires = "commit")]
+    pub(crate) repository: Option<String>,
+    /// The commit of it that they build
+    #[arg(long, value_name = "40 DIGITS")]
+    pub(crate) commit: Option<String>,
+}
+
+/// Engines that a workflow can be begun with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Engine {
+    Claude,
+    Copilot,
+    Codex,
+    Gemini,
+}
+
+impl Engine {
+    /// What a source calls it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Claude => "claude",
+            Self::Copilot => "copilot",
+            Self::Codex => "codex",
+            Self::Gemini => "gemini",
+        }
+    }
+}
+
+#[derive(Debug, clap::Args)]
 pub(crate) struct Compile {
     /// Workflow sources, or folders of them [default: .github/workflows]
     #[arg(value_name = "PATH")]
@@ -137,6 +176,9 @@ pub(crate) struct Compile {
     /// Remove compiled files whose source is gone
     #[arg(long, conflicts_with = "check")]
     pub(crate) prune: bool,
+    /// Compile again whenever a file changes, until it is stopped
+    #[arg(long, conflicts_with_all = ["check", "prune", "config_only"])]
+    pub(crate) watch: bool,
     /// Print the configuration that the jobs of one source read, and write nothing
     #[arg(long, conflicts_with_all = ["check", "prune"])]
     pub(crate) config_only: bool,

@@ -3,8 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::path::Path;
 
-use daybook_compiler::audit::{Audit, MAX_WORKFLOW_BYTES, audit as check};
-use daybook_runner::{CommonArgs, Exit, Format, Report, Severity};
+use daybook_compiler::audit::{Audit, MAX_WORKFLOW_BYTES, Writer, audit as check};
+use daybook_runner::{CommonArgs, Exit, Format, MAX_TEXT, Report, Severity, plain};
 use serde_json::json;
 
 use crate::args::Workflows;
@@ -13,10 +13,18 @@ use crate::args::Workflows;
 pub(crate) fn audit(args: &Workflows, common: &CommonArgs) -> Exit {
     let mut report = Report::new(Exit::Ok);
     let (mut errors, mut compiled) = (0, 0);
+    let mut writers = Vec::new();
     for file in &args.files {
         let Some(audit) = load(file, &mut report) else {
             continue;
         };
+        if !audit.is_compiled && !common.format().is_document() {
+            explain(file, &audit.writers);
+        }
+        writers.extend(audit.writers.iter().map(|writer| {
+            let Writer { job, power, reasons } = writer;
+            json!({ "file": file.display().to_string(), "job": job, "memory": power.words(), "reasons": reasons })
+        }));
         compiled += u64::from(audit.is_compiled);
         for finding in &audit.findings {
             let severity = if finding.is_error() { Severity::Error } else { Severity::Note };
@@ -33,10 +41,24 @@ pub(crate) fn audit(args: &Workflows, common: &CommonArgs) -> Exit {
     report.count("files", args.files.len() as u64).count("compiled", compiled).count("errors", errors).decided(
         format!("{compiled} of {} files are compiled workflows; general rules hold for the others", args.files.len()),
     );
+    report.member("writers", writers);
     if errors > 0 && report.exit() == Exit::Ok {
         report.set_exit(Exit::Findings);
     }
     report.emit(common)
+}
+
+/// Says of each job of a foreign file whether it could write a memory, and why.
+fn explain(file: &Path, writers: &[Writer]) {
+    let mut text = format!("{}: which job could write a memory\n", plain(&file.display().to_string(), 4 * MAX_TEXT));
+    for Writer { job, power, reasons } in writers {
+        text.push_str(&format!("  {} {}\n", plain(job, MAX_TEXT), power.words()));
+        for reason in reasons {
+            text.push_str(&format!("    - {}\n", plain(reason, 4 * MAX_TEXT)));
+        }
+    }
+    // A reader that went away is no reason to change how this ends.
+    let _ = std::io::stdout().lock().write_all(text.as_bytes());
 }
 
 /// Lists jobs, scopes and reasons.

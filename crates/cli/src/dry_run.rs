@@ -14,13 +14,14 @@ mod workspace;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::path::Path;
 
 use daybook_branch::Remote;
 use daybook_compiler::Compiled;
 use daybook_core::Digest;
 use daybook_core::config::Config;
 use daybook_core::event::MutationEvent;
-use daybook_runner::{CommonArgs, Exit, Format, Report};
+use daybook_runner::{CommonArgs, Exit, Report};
 use serde_json::Value;
 
 use self::agent::Agent;
@@ -59,8 +60,9 @@ struct Run {
 
 impl Run {
     fn prepare(args: &DryRun, common: &CommonArgs) -> Result<Self, Box<Report>> {
-        let compiled = compile::source(&args.source)?;
-        let agent = choose_agent(args)?;
+        let source = args.source.clone().map_or_else(compile::only_source, Ok)?;
+        let compiled = compile::source(&source, common)?;
+        let agent = choose_agent(args, &source)?;
         let io = |error: std::io::Error| failed(Exit::Io, "dry-run-failed", &error.to_string());
         let workspace = Workspace::create(args.keep.as_deref()).map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => failed(Exit::Usage, "keep-not-empty", &error.to_string()),
@@ -72,7 +74,7 @@ impl Run {
             .map_err(|fault| failed(exit_of(&fault), fault.kind().code(), &format!("the memory: {}", told(&fault))))?;
         let before =
             states(&remote, &compiled.config).map_err(|error| failed(Exit::Io, "memory-unreadable", &error))?;
-        let talks = common.format() != Format::Json;
+        let talks = !common.format().is_document();
         let mut report = Report::new(Exit::Ok);
         report.read(match &args.memory {
             Some(memory) => format!("a copy of the memory {memory}"),
@@ -89,7 +91,7 @@ impl Run {
             report,
             talks,
         };
-        run.say(&format!("dry run of {} in {}\n", args.source.display(), run.workspace.root().display()));
+        run.say(&format!("dry run of {} in {}\n", source.display(), run.workspace.root().display()));
         if let Agent::Command(command, _) = &run.agent {
             eprintln!("note: this command is really run as the agent, with your rights: {command}");
         }
@@ -202,11 +204,11 @@ fn write_inputs(workspace: &Workspace, compiled: &Compiled) -> std::io::Result<(
     std::fs::write(workspace.prompt(), &compiled.prompt)
 }
 
-fn choose_agent(args: &DryRun) -> Result<Agent, Box<Report>> {
+fn choose_agent(args: &DryRun, source: &Path) -> Result<Agent, Box<Report>> {
     if let Some(command) = &args.agent {
         return Ok(Agent::Command(command.clone(), args.agent_env.clone()));
     }
-    let beside = args.source.with_extension("script.jsonl");
+    let beside = source.with_extension("script.jsonl");
     let file = match &args.script {
         Some(file) => file,
         None if beside.is_file() => &beside,

@@ -10,6 +10,7 @@ mod compile;
 mod diff;
 mod dry_run;
 mod explain;
+mod init;
 mod job;
 mod ledger_view;
 mod maintain;
@@ -41,6 +42,7 @@ fn run(args: Vec<OsString>) -> Exit {
     };
     match args.command {
         Command::Canon(canon) => canon::run(&canon, &args.common),
+        Command::Init(init) => init::run(&init, &args.common),
         Command::Compile(compile) => compile::run(&compile, &args.common),
         Command::Audit(files) => audit::audit(&files, &args.common),
         Command::Permissions(files) => audit::permissions(&files, &args.common),

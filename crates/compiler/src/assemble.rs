@@ -1,16 +1,17 @@
 //! Puts the parts of a source together and lets the configuration check them.
 
-use daybook_core::config::{Config, ConfigFault, MAX_CONFIG_BYTES, Name};
+use daybook_core::config::{Config, Name};
 use daybook_workflow::{Secrets, Text};
 use serde_json::{Map, Value, json};
 
 use crate::files::Files;
-use crate::keys::{DETECTION, FOREIGN, TOP, instead};
+use crate::foreign::{FOREIGN, instead};
+use crate::keys::{DETECTION, TOP, names};
 use crate::pins::Pins;
 use crate::problem::{Place, Problem};
 use crate::settings::{PersistOn, Settings};
 use crate::shape::Shape;
-use crate::{Compiled, engine, frontmatter, outputs, read, steps, tools, trigger, yaml};
+use crate::{Compiled, engine, faults, frontmatter, limits, outputs, read, steps, tools, trigger, yaml};
 
 /// A source that was read and checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +29,7 @@ pub(crate) fn source(
 ) -> Result<Source, Vec<Problem>> {
     let workflow = workflow_name(file_name).map_err(|problem| vec![problem])?;
     let parts = frontmatter::split(text).map_err(|problem| vec![problem])?;
-    let tree = yaml::read(parts.yaml).map_err(|problem| vec![problem])?;
+    let tree = yaml::read(parts.yaml)?;
 
     let mut shape = Shape::new(files);
     let mut settings = Settings::default();
@@ -64,14 +65,14 @@ pub(crate) fn source(
             "persist-on" => settings.persist_on = persist_on(shape, node),
             other => match instead(FOREIGN, other) {
                 Some(hint) => shape.foreign_key(entry, other, hint),
-                None => shape.unknown_key(entry, "the frontmatter", TOP.iter().copied()),
+                None => shape.unknown_key(entry, "the frontmatter", names(TOP)),
             },
         }
     }
-    if !shape.is_sound() {
-        return Err(shape.into_problems());
+    if pins.is_some() {
+        complete(&mut shape, &tree);
     }
-    let wire = json!({
+    let mut wire = json!({
         "version": 1,
         "workflow": workflow.as_str(),
         "memories": memories,
@@ -79,26 +80,28 @@ pub(crate) fn source(
         "safe-outputs": bounds,
         "detection": weights,
     });
-    let checked = Config::parse(wire.to_string().as_bytes()).and_then(|config| Ok((config.to_bytes()?, config)));
-    match checked {
-        Ok((config_bytes, config)) => {
-            let refused = scripts_without_sandbox(&shape, &config, &settings);
-            if !refused.is_empty() {
-                refused.into_iter().for_each(|problem| shape.problem(problem));
-                return Err(shape.into_problems());
-            }
-            let warnings = warnings(&shape, &config);
-            let title = settings.title.clone();
-            let compiled = Compiled { config, config_bytes, title, prompt: parts.prompt.to_owned(), warnings };
-            Ok(Source { compiled, settings })
-        }
-        Err(ConfigFault::TooLarge { bytes, .. }) => {
-            shape.problem(too_large(&shape, bytes, &wire));
-            Err(shape.into_problems())
-        }
-        Err(fault) => {
-            shape.problem(located(&shape, &fault));
-            Err(shape.into_problems())
+    let config = faults::check(&mut shape, &mut wire);
+    let (Some((config, config_bytes)), true) = (config, shape.is_sound()) else {
+        return Err(shape.into_problems());
+    };
+    let refused = scripts_without_sandbox(&shape, &config, &settings);
+    if !refused.is_empty() {
+        refused.into_iter().for_each(|problem| shape.problem(problem));
+        return Err(shape.into_problems());
+    }
+    let warnings = limits::warnings(&shape, &config);
+    let title = settings.title.clone();
+    let compiled = Compiled { config, config_bytes, title, prompt: parts.prompt.to_owned(), warnings };
+    Ok(Source { compiled, settings })
+}
+
+/// A workflow runs at some event, and something is its agent. A dry run needs neither.
+fn complete(shape: &mut Shape<'_>, tree: &yaml::Node) {
+    for (key, example) in [("on", "on: workflow_dispatch"), ("engine", "engine: claude")] {
+        if !matches!(&tree.data, yaml::Data::Map(entries) if entries.iter().any(|entry| entry.key == key)) {
+            let hint = Some(format!("write {example}, for example"));
+            let message = format!("the frontmatter needs {key}");
+            shape.problem(Problem::new("missing-key", Place::START, message).with_hint(hint));
         }
     }
 }
@@ -114,17 +117,13 @@ fn workflow_name(file_name: &str) -> Result<Name, Problem> {
 }
 
 fn runner(shape: &mut Shape<'_>, node: &yaml::Node, key: &str, settings: &Settings) -> daybook_workflow::Node {
-    let runner = read::any(shape, node, key, Secrets::None);
-    match runner {
+    match read::runner(shape, node, key) {
         Some(daybook_workflow::Node::Text(text)) if key == "trusted-runs-on" && text.contains("${{") => {
             read::refuse(shape, node, format!("{key} cannot be an expression"), "name the runner");
             settings.trusted_runs_on.clone()
         }
-        Some(runner) if !matches!(runner, daybook_workflow::Node::Empty) => runner,
-        _ => {
-            read::wrong(shape, node, key, "the label of a runner, a list of labels or a map");
-            settings.runs_on.clone()
-        }
+        Some(runner) => runner,
+        None => settings.runs_on.clone(),
     }
 }
 
@@ -176,47 +175,6 @@ fn scripts_without_sandbox(shape: &Shape<'_>, config: &Config, settings: &Settin
             Problem::new("script-without-sandbox", shape.place_of(&member), message).with_hint(hint)
         })
         .collect()
-}
-
-/// §7: a ledger's own bound that the memory's bound makes unreachable is worth a word.
-// DB-7-04
-fn warnings(shape: &Shape<'_>, config: &Config) -> Vec<Problem> {
-    let unreachable = |ledger: &&daybook_core::config::LedgerConfig| {
-        config.memory_of(ledger).is_some_and(|memory| ledger.limits.max_patch() > memory.max_patch_size)
-    };
-    let ledgers = config.ledgers().iter().filter(unreachable);
-    ledgers
-        .map(|ledger| {
-            let member = format!("ledgers[{}].max-patch-kb", ledger.name);
-            let message = format!("max-patch-kb of ledger {} is above max-patch-size of its memory", ledger.name);
-            let hint = Some("raise max-patch-size of the memory".to_owned());
-            Problem::new("limit-unreachable", shape.place_of(&member), message).with_hint(hint)
-        })
-        .collect()
-}
-
-/// Shows in the source what the configuration refuses.
-fn located(shape: &Shape<'_>, fault: &ConfigFault) -> Problem {
-    let place = fault.member().map_or(Place::START, |member| shape.place_of(&member));
-    Problem::new("not-allowed", place, fault.to_string())
-}
-
-/// Names the memory or ledger that takes most of a configuration that no job can be given.
-fn too_large(shape: &Shape<'_>, bytes: usize, wire: &Value) -> Problem {
-    let parts = |list: &'static str, key: &'static str| {
-        let entries = wire[list].as_array().into_iter().flatten();
-        entries.map(move |entry| {
-            let member = format!("{list}[{}]", entry[key].as_str().unwrap_or_default());
-            (entry.to_string().len(), member)
-        })
-    };
-    let largest = parts("memories", "id").chain(parts("ledgers", "name")).max();
-    let (size, member) = largest.unwrap_or_default();
-    let message = format!(
-        "the configuration has {bytes} bytes; allowed are {MAX_CONFIG_BYTES}; the largest part is {member} with {size} bytes"
-    );
-    Problem::new("config-too-large", shape.place_of(&member), message)
-        .with_hint(Some("shorten its schema or script".to_owned()))
 }
 
 /// A text that was checked to hold no expression.

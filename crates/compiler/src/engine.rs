@@ -3,6 +3,8 @@
 use daybook_workflow::Secrets;
 use serde_json::{Map, Value};
 
+use crate::emit::engines::CLIS;
+use crate::keys::{ENGINE, ENGINE_IDS, did_you_mean, names};
 use crate::pins::Pins;
 use crate::problem::Problem;
 use crate::read::{line, refuse, wrong};
@@ -10,12 +12,6 @@ use crate::settings::Engine;
 use crate::shape::Shape;
 use crate::steps;
 use crate::yaml::{Data, Node};
-
-/// The version of the agent that is installed where the source names none.
-const CLAUDE_VERSION: &str = "2.1.332";
-
-/// Keys of `engine`.
-pub(crate) const KEYS: &[&str] = &["id", "version", "model", "steps"];
 
 pub(crate) fn read(shape: &mut Shape<'_>, node: &Node, pins: Option<&Pins>) -> Option<Engine> {
     let (mut id, mut version, mut model, mut own_steps) = (None, None, None, None);
@@ -29,11 +25,11 @@ pub(crate) fn read(shape: &mut Shape<'_>, node: &Node, pins: Option<&Pins>) -> O
                     "version" => version = word(shape, &entry.value, &key),
                     "model" => model = word(shape, &entry.value, &key),
                     "steps" => own_steps = Some(steps::read(shape, &entry.value, &key, Secrets::Named, pins)),
-                    _ => shape.unknown_key(entry, "engine", KEYS.iter().copied()),
+                    _ => shape.unknown_key(entry, "engine", names(ENGINE)),
                 }
             }
         }
-        _ => wrong(shape, node, "engine", "claude, or a map with an id"),
+        _ => wrong(shape, node, "engine", "the name of an engine, or a map with an id"),
     }
     match (id.as_deref(), own_steps) {
         (Some("custom"), Some(steps)) if !steps.is_empty() && version.is_none() && model.is_none() => {
@@ -44,20 +40,23 @@ pub(crate) fn read(shape: &mut Shape<'_>, node: &Node, pins: Option<&Pins>) -> O
             shape.problem(Problem::new("missing-key", node.place, message));
             None
         }
-        (Some("claude"), None) => {
-            Some(Engine::Claude { version: version.unwrap_or_else(|| CLAUDE_VERSION.to_owned()), model })
-        }
-        (Some("claude"), Some(_)) => {
-            refuse(shape, node, "engine claude has no steps of its own".to_owned(), "use the engine custom");
-            None
-        }
-        (Some(other), _) => {
-            let other: String = other.chars().take(64).collect();
-            let message = format!("engine {other:?} is not supported; allowed are claude and custom");
-            let hint = "engine: {id: custom, steps: […]} runs any agent that speaks MCP".to_owned();
-            shape.problem(Problem::new("unsupported-engine", node.place, message).with_hint(Some(hint)));
-            None
-        }
+        (Some(id), steps) => match (CLIS.iter().find(|cli| cli.id == id), steps) {
+            (Some(cli), None) => {
+                Some(Engine::Cli { cli, version: version.unwrap_or_else(|| cli.version.to_owned()), model })
+            }
+            (Some(_), Some(_)) => {
+                refuse(shape, node, format!("engine {id} has no steps of its own"), "use the engine custom");
+                None
+            }
+            (None, _) => {
+                let other: String = id.chars().take(64).collect();
+                let message = format!("engine {other:?} is not supported; allowed are {}", ENGINE_IDS.join(", "));
+                let hint = did_you_mean(&other, ENGINE_IDS.into_iter())
+                    .unwrap_or_else(|| "engine: {id: custom, steps: […]} runs any agent that speaks MCP".to_owned());
+                shape.problem(Problem::new("unsupported-engine", node.place, message).with_hint(Some(hint)));
+                None
+            }
+        },
         (None, _) => {
             shape.problem(Problem::new("missing-key", node.place, "engine needs an id"));
             None

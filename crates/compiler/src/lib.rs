@@ -19,15 +19,19 @@ mod assemble;
 pub mod audit;
 mod emit;
 mod engine;
+mod faults;
 mod files;
+mod foreign;
 mod frontmatter;
 #[cfg(test)]
 mod goldens;
 mod keys;
+mod limits;
 mod outputs;
 mod pins;
 mod problem;
 mod read;
+mod schema;
 mod settings;
 mod shape;
 mod size;
@@ -41,8 +45,9 @@ use daybook_core::config::Config;
 pub use emit::{Checked, MAINTENANCE_FILE, compile, maintenance};
 pub use files::{Files, NoFiles};
 pub use keys::did_you_mean;
-pub use pins::{MAX_PINS_BYTES, Pins};
+pub use pins::{MAX_PINS_BYTES, PLACEHOLDER_COMMIT, Pins};
 pub use problem::{Place, Problem};
+pub use schema::schema;
 
 /// Largest source that is read, in bytes.
 pub const MAX_SOURCE_BYTES: usize = 1024 * 1024;

@@ -3,10 +3,10 @@
 use daybook_workflow::{Node as Yaml, Secrets, Text};
 use serde_json::{Map, Value};
 
-use crate::keys::{INPUT, INPUT_TYPES, LEDGER_OUTPUTS, OUTPUTS};
+use crate::keys::{INPUT, INPUT_TYPES, JOB, LEDGER_OUTPUTS, OUTPUTS, did_you_mean, names};
 use crate::pins::Pins;
 use crate::problem::Problem;
-use crate::read::{any, env, line, number, permissions, refuse};
+use crate::read::{any, env, line, number, permissions, refuse, runner};
 use crate::settings::{AuthorJob, Settings, USUAL_RUNNER};
 use crate::shape::Shape;
 use crate::steps;
@@ -26,11 +26,11 @@ pub(crate) fn read(
             for job in shape.entries(&entry.value, "safe-outputs.jobs") {
                 settings.author_jobs.extend(author_job(shape, job, pins));
             }
-        } else if OUTPUTS.iter().all(|known| crate::keys::did_you_mean(&entry.key, std::iter::once(*known)).is_none()) {
+        } else if did_you_mean(&entry.key, names(OUTPUTS)).is_none() {
             let hint = format!("write a job under safe-outputs.jobs.{} that does it", entry.key);
             shape.foreign_key(entry, &format!("safe-outputs.{}", entry.key), &hint);
         } else {
-            shape.unknown_key(entry, "safe-outputs", OUTPUTS.iter().copied());
+            shape.unknown_key(entry, "safe-outputs", names(OUTPUTS));
         }
     }
     let mut types: Vec<&str> = settings.author_jobs.iter().map(|job| job.output.as_str()).collect();
@@ -45,9 +45,6 @@ pub(crate) fn read(
     let ours = Node { place: node.place, data: Data::Map(ours) };
     shape.members(&ours, LEDGER_OUTPUTS, "safe-outputs", "safe-outputs")
 }
-
-pub(crate) const JOB: &[&str] =
-    &["description", "inputs", "permissions", "environment", "runs-on", "timeout-minutes", "env", "steps"];
 
 fn author_job(shape: &mut Shape<'_>, entry: &Entry, pins: Option<&Pins>) -> Option<AuthorJob> {
     let around = format!("safe-outputs.jobs.{}", entry.key);
@@ -80,11 +77,11 @@ fn author_job(shape: &mut Shape<'_>, entry: &Entry, pins: Option<&Pins>) -> Opti
                 job.permissions = permissions(shape, node, &key, true, &format!("asked for by {around} in the source"));
             }
             "environment" => job.environment = any(shape, node, &key, Secrets::None),
-            "runs-on" => job.runs_on = any(shape, node, &key, Secrets::None)?,
+            "runs-on" => job.runs_on = runner(shape, node, &key)?,
             "timeout-minutes" => job.timeout_minutes = number(shape, node, &key, 1, 360)?,
             "env" => job.env = env(shape, node, &key, Secrets::Named),
             "steps" => job.steps = steps::read(shape, node, &key, Secrets::NamedAndToken, pins),
-            _ => shape.unknown_key(entry, &around, JOB.iter().copied()),
+            _ => shape.unknown_key(entry, &around, names(JOB)),
         }
     }
     if job.steps.is_empty() {

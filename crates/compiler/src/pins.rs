@@ -12,6 +12,9 @@ use serde::Deserialize;
 /// Largest pins file, in bytes.
 pub const MAX_PINS_BYTES: usize = 256 * 1024;
 
+/// Stands for a commit of Daybook that its user has yet to name.
+pub const PLACEHOLDER_COMMIT: &str = "0000000000000000000000000000000000000000";
+
 /// Actions that compiled workflows use themselves.
 const KNOWN: [(&str, &str, &str); 3] = [
     (CHECKOUT, "de0fac2e4500dabe0009e67214ff5f5447ce83dd", "v6.0.2"),
@@ -19,12 +22,24 @@ const KNOWN: [(&str, &str, &str); 3] = [
     (DOWNLOAD, "37930b1c2abaa49bbe596cd826c3c89aef350131", "v7.0.0"),
 ];
 
+/// What a server of one's own has: its artifact service takes the third version only, and its runners may be older.
+const KNOWN_GHES: [(&str, &str, &str); 3] = [
+    (CHECKOUT, "11d5960a326750d5838078e36cf38b85af677262", "v4.4.0"),
+    (UPLOAD, "c6a366c94c3e0affe28c06c8df20a878f24da3cf", "v3.2.2"),
+    (DOWNLOAD, "a9bc5e6ef2cb54c177f32aa5726adaa15e7e2d59", "v3.1.0"),
+];
+
 pub(crate) const CHECKOUT: &str = "actions/checkout";
 pub(crate) const UPLOAD: &str = "actions/upload-artifact";
 pub(crate) const DOWNLOAD: &str = "actions/download-artifact";
 
 /// Platforms that releases are made for.
-pub(crate) const PLATFORMS: [&str; 2] = ["linux-x64", "linux-arm64"];
+pub(crate) const PLATFORMS: [&str; 4] = ["linux-x64", "linux-arm64", "macos-x64", "macos-arm64"];
+
+/// The variable that a platform's digest reaches its step by.
+pub(crate) fn digest_variable(platform: &str) -> String {
+    format!("DAYBOOK_SHA256_{}", platform.to_ascii_uppercase().replace('-', "_"))
+}
 
 /// Where the binaries of a compiled workflow come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,8 +71,7 @@ pub struct Pins {
 
 impl Default for Pins {
     fn default() -> Self {
-        let known = KNOWN.iter().filter_map(|(name, commit, version)| PinnedAction::new(name, commit, version).ok());
-        Self { actions: known.map(|action| (action.name().to_owned(), action)).collect(), tools: None }
+        Self::knowing(&KNOWN)
     }
 }
 
@@ -65,9 +79,21 @@ impl Default for Pins {
 #[serde(deny_unknown_fields)]
 struct Wire {
     version: u64,
+    #[serde(default)]
+    server: Server,
     daybook: Option<WireTools>,
     #[serde(default)]
     actions: BTreeMap<String, WireAction>,
+}
+
+/// What kind of server the workflows run on.
+#[derive(Deserialize, Default, Clone, Copy)]
+#[serde(rename_all = "lowercase")]
+enum Server {
+    #[default]
+    Github,
+    /// GitHub Enterprise Server.
+    Ghes,
 }
 
 #[derive(Deserialize)]
@@ -88,6 +114,11 @@ struct WireAction {
 }
 
 impl Pins {
+    fn knowing(known: &[(&str, &str, &str)]) -> Self {
+        let known = known.iter().filter_map(|(name, commit, version)| PinnedAction::new(name, commit, version).ok());
+        Self { actions: known.map(|action| (action.name().to_owned(), action)).collect(), tools: None }
+    }
+
     /// Reads a pins file.
     ///
     /// ```
@@ -110,7 +141,10 @@ impl Pins {
         if wire.version != 1 {
             return Err(format!("the pins file has version {}; allowed is 1", wire.version));
         }
-        let mut pins = Self::default();
+        let mut pins = Self::knowing(match wire.server {
+            Server::Github => &KNOWN,
+            Server::Ghes => &KNOWN_GHES,
+        });
         for (name, action) in wire.actions {
             let action = PinnedAction::new(&name, &action.commit, &action.version)
                 .map_err(|fault| format!("actions: {fault}"))?;
@@ -133,6 +167,12 @@ impl Pins {
 
     pub(crate) fn action(&self, name: &str) -> Option<&PinnedAction> {
         self.actions.get(name)
+    }
+
+    /// Whether Daybook itself is pinned at a commit that does not exist, as `daybook init` writes it where it knows none.
+    #[must_use]
+    pub fn is_placeholder(&self) -> bool {
+        matches!(&self.tools, Some(Tools::Source { commit, .. }) if commit == PLACEHOLDER_COMMIT)
     }
 
     pub(crate) fn tools(&self) -> Option<&Tools> {
@@ -188,6 +228,9 @@ mod tests {
         assert!(pins.resolve(CHECKOUT, "v9.2").is_err() && pins.resolve(CHECKOUT, "main").is_err());
         assert!(pins.resolve("a/b", "v1").is_err());
         assert_eq!(Pins::default().actions.len(), KNOWN.len());
+        let ghes = Pins::parse(br#"{"version":1,"server":"ghes"}"#).unwrap();
+        assert_eq!(ghes.action(UPLOAD).unwrap().version_numbers()[0], 3);
+        assert!(Pins::parse(br#"{"version":1,"server":"gitlab"}"#).is_err());
     }
 
     #[test]

@@ -9,11 +9,13 @@ pub struct Place {
     pub line: u64,
     /// The column, in characters.
     pub column: u64,
+    /// How many characters are meant, at least 1; they may reach into later lines.
+    pub length: u64,
 }
 
 impl Place {
     /// Where a source starts; the place of what is wrong with the whole.
-    pub const START: Self = Self { line: 1, column: 1 };
+    pub const START: Self = Self { line: 1, column: 1, length: 3 };
 }
 
 /// One reason why a source does not compile.
@@ -29,11 +31,20 @@ pub struct Problem {
     pub line: u64,
     /// The column in characters, from 1.
     pub column: u64,
+    /// How many characters are meant, at least 1; they may reach into later lines.
+    pub length: u64,
 }
 
 impl Problem {
     pub(crate) fn new(code: &'static str, place: Place, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, line: place.line, column: place.column }
+        let Place { line, column, length } = place;
+        Self { code, message: message.into(), hint: None, line, column, length }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place { line: self.line, column: self.column, length: self.length }
     }
 
     pub(crate) fn with_hint(self, hint: Option<String>) -> Self {

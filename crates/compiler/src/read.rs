@@ -3,13 +3,17 @@
 use daybook_workflow::{Grant, Level, Node as Yaml, Permissions, Scope, Secrets, Text};
 
 use crate::problem::Problem;
-use crate::shape::Shape;
+use crate::shape::{Shape, truth_meant};
 use crate::yaml::{Data, Node};
 
 /// Reports a value of the wrong kind.
 pub(crate) fn wrong(shape: &mut Shape<'_>, node: &Node, around: &str, wanted: &str) {
     let message = format!("{around} is {}; it must be {wanted}", node.data.kind());
-    shape.problem(Problem::new("wrong-kind", node.place, message));
+    let hint = match &node.data {
+        Data::Text(text) if wanted.contains("true") => truth_meant(text),
+        _ => None,
+    };
+    shape.problem(Problem::new("wrong-kind", node.place, message).with_hint(hint));
 }
 
 /// Reports a value that is not allowed.
@@ -112,6 +116,15 @@ pub(crate) fn any(shape: &mut Shape<'_>, node: &Node, around: &str, secrets: Sec
             Yaml::map(map)
         }
     })
+}
+
+/// Labels of a runner.
+pub(crate) fn runner(shape: &mut Shape<'_>, node: &Node, around: &str) -> Option<Yaml> {
+    if matches!(node.data, Data::Text(_) | Data::List(_) | Data::Map(_)) {
+        return any(shape, node, around, Secrets::None);
+    }
+    wrong(shape, node, around, "the label of a runner, a list of labels or a map");
+    None
 }
 
 /// Permissions; `writes` says whether write levels are allowed.

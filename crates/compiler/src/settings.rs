@@ -3,6 +3,8 @@
 use daybook_workflow::{Condition, Node, Permissions, Step, Text};
 use serde_json::{Map, Value};
 
+use crate::emit::engines::Cli;
+
 /// Everything in a source that is not part of the configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
@@ -83,7 +85,7 @@ impl Default for Roles {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Engine {
     Custom(Vec<Step>),
-    Claude { version: String, model: Option<String> },
+    Cli { cli: &'static Cli, version: String, model: Option<String> },
 }
 
 /// A job of the author's that acts on the agent's outputs.

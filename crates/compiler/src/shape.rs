@@ -31,7 +31,7 @@ impl<'f> Shape<'f> {
 
     /// Every problem, in the order of their places.
     pub(crate) fn into_problems(mut self) -> Vec<Problem> {
-        self.problems.sort_by_key(|problem| Place { line: problem.line, column: problem.column });
+        self.problems.sort_by_key(Problem::place);
         self.problems
     }
 
@@ -43,6 +43,11 @@ impl<'f> Shape<'f> {
     /// Keeps where a member comes from.
     pub(crate) fn stands_at(&mut self, member: impl Into<String>, place: Place) {
         self.places.push((member.into(), place));
+    }
+
+    /// Whether the author set this member.
+    pub(crate) fn is_set(&self, member: &str) -> bool {
+        self.places.iter().any(|(name, _)| name == member)
     }
 
     /// The place of a member, or of the nearest member around it.
@@ -107,15 +112,15 @@ impl<'f> Shape<'f> {
         let node = &entry.value;
         let wanted = match (kind, &node.data) {
             (Kind::Ignored, _) => return None,
-            (Kind::Text, Data::Text(text)) => return Some(text.as_str().into()),
+            (Kind::Text | Kind::Word(_) | Kind::Pattern(_), Data::Text(text)) => return Some(text.as_str().into()),
             (Kind::Scalar, Data::Text(_) | Data::Number(_) | Data::Bool(_)) => return Some(node.to_json()),
             (Kind::Bool, Data::Bool(value)) => return Some((*value).into()),
-            (Kind::Number, Data::Number(number)) if number.is_u64() => return Some(number.clone().into()),
+            (Kind::Number(_), Data::Number(number)) if number.is_u64() => return Some(number.clone().into()),
             (Kind::Texts, Data::Text(text)) => return Some(Value::from(vec![text.as_str()])),
             (Kind::Texts, Data::List(items)) if items.iter().all(|item| matches!(item.data, Data::Text(_))) => {
                 return Some(node.to_json());
             }
-            (Kind::TextMap, Data::Map(entries))
+            (Kind::Findings, Data::Map(entries))
                 if entries.iter().all(|entry| matches!(entry.value.data, Data::Text(_))) =>
             {
                 for entry in entries {
@@ -137,29 +142,30 @@ impl<'f> Shape<'f> {
                 };
             }
             (Kind::Schema, Data::Text(text)) if is_file(text, &[".json"]) => return self.schema(node, text),
-            (Kind::KiB, _) if let Some(size) = size::kib(&node.data) => return Some(size.into()),
-            (Kind::Bytes, _) if let Some(size) = size::bytes(&node.data) => return Some(size.into()),
-            (Kind::Minutes, Data::Number(number))
+            (Kind::KiB(_), _) if let Some(size) = size::kib(&node.data) => return Some(size.into()),
+            (Kind::Bytes(_), _) if let Some(size) = size::bytes(&node.data) => return Some(size.into()),
+            (Kind::Minutes(_), Data::Number(number))
                 if let Some(seconds) = number.as_u64().and_then(|n| n.checked_mul(60)) =>
             {
                 return Some(seconds.into());
             }
-            (Kind::Text, _) => "a text",
+            (Kind::Text | Kind::Word(_) | Kind::Pattern(_), _) => "a text",
             (Kind::Script, _) => "a script, or the name of a file that ends with .js, .mjs or .cjs",
-            (Kind::KiB, _) => "a whole number of KiB, or a size such as 100KiB",
-            (Kind::Bytes, _) => "a whole number of bytes, or a size such as 100KiB",
-            (Kind::Minutes, _) => "a whole number of minutes",
+            (Kind::KiB(_), _) => "a whole number of KiB, or a size such as 100KiB",
+            (Kind::Bytes(_), _) => "a whole number of bytes, or a size such as 100KiB",
+            (Kind::Minutes(_), _) => "a whole number of minutes",
             (Kind::Bool, _) => "true or false",
-            (Kind::Number, _) => "a whole number from 0",
+            (Kind::Number(_), _) => "a whole number from 0",
             (Kind::Texts, _) => "a text or a list of texts",
             (Kind::Schema, _) => "a JSON Schema: a map, true or false, or the name of a file that ends with .json",
             (Kind::Scalar, _) => "a text, a number, true or false",
-            (Kind::TextMap, _) => "a map of texts",
+            (Kind::Findings, _) => "a map of texts",
             (Kind::FalseOr(_), _) => "false or a map",
-            (Kind::Map(_), _) => "a map",
+            // Kinds that other modules read are no part of the configuration's tables.
+            _ => "a map",
         };
         let message = format!("{around} is {}; it must be {wanted}", node.data.kind());
-        self.problem(Problem::new("wrong-kind", node.place, message));
+        self.problem(Problem::new("wrong-kind", node.place, message).with_hint(meant(kind, &node.data)));
         None
     }
 
@@ -188,6 +194,32 @@ impl<'f> Shape<'f> {
             }
         }
     }
+}
+
+/// What was probably meant by a text in place of a truth value or of a number.
+fn meant(kind: Kind, data: &Data) -> Option<String> {
+    let Data::Text(text) = data else { return None };
+    let number = text.trim_start_matches('0');
+    match kind {
+        Kind::Bool | Kind::FalseOr(_) => truth_meant(text),
+        Kind::Number(_) | Kind::Minutes(_) | Kind::KiB(_) | Kind::Bytes(_)
+            if !text.is_empty() && text.len() < 20 && text.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            let number = if number.is_empty() { "0" } else { number };
+            Some(format!("write {number}, without quotes and without zeros in front"))
+        }
+        _ => None,
+    }
+}
+
+/// YAML 1.1 took more words for truth values than YAML 1.2 does.
+pub(crate) fn truth_meant(text: &str) -> Option<String> {
+    let truth = match text.to_ascii_lowercase().as_str() {
+        "yes" | "y" | "on" | "true" => "true",
+        "no" | "n" | "off" | "false" => "false",
+        _ => return None,
+    };
+    Some(format!("write {truth}; {text} is a text"))
 }
 
 const SCRIPT_ENDINGS: &[&str] = &[".js", ".mjs", ".cjs"];

@@ -2,25 +2,12 @@
 
 use daybook_workflow::{Action, Condition, Expr, PinnedAction, Script, Secrets, Step};
 
+use crate::keys::{STEP, names};
 use crate::pins::Pins;
 use crate::problem::Problem;
 use crate::read::{env, line, number, refuse, text, value, wrong};
 use crate::shape::Shape;
 use crate::yaml::{Data, Node};
-
-pub(crate) const KEYS: &[&str] = &[
-    "name",
-    "id",
-    "if",
-    "run",
-    "uses",
-    "with",
-    "env",
-    "timeout-minutes",
-    "continue-on-error",
-    "shell",
-    "working-directory",
-];
 
 /// Ids that the compiler's own steps have.
 pub(crate) const OWN_IDS: &[&str] =
@@ -61,7 +48,7 @@ fn step(shape: &mut Shape<'_>, node: &Node, around: &str, secrets: Secrets, pins
             "continue-on-error" => step.continue_on_error = truth(shape, node, &key)?,
             "shell" => step.shell = line(shape, node, &key),
             "working-directory" => step.working_directory = value(shape, node, &key, Secrets::None),
-            _ => shape.unknown_key(entry, around, KEYS.iter().copied()),
+            _ => shape.unknown_key(entry, around, names(STEP)),
         }
     }
     match action {

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::keys::{FOREIGN_TOOLS, LEDGER, MEMORY, TOOLS, instead};
+use crate::foreign::{FOREIGN_TOOLS, instead};
+use crate::keys::{LEDGER, MEMORY, TOOLS, names};
 use crate::problem::Problem;
 use crate::shape::Shape;
 use crate::yaml::{Data, Node};
@@ -19,7 +20,7 @@ pub(crate) fn read(shape: &mut Shape<'_>, tools: &Node, workflow: &str) -> (Vec<
             "repo-memory" => found_memories = memories(shape, &entry.value, workflow),
             other => match instead(FOREIGN_TOOLS, other) {
                 Some(hint) => shape.foreign_key(entry, &format!("tools.{other}"), hint),
-                None => shape.unknown_key(entry, "tools", TOOLS.iter().copied()),
+                None => shape.unknown_key(entry, "tools", names(TOOLS)),
             },
         }
     }

@@ -9,7 +9,7 @@ use crate::shape::Shape;
 use crate::yaml::{Data, Entry, Node};
 
 /// Events of GitHub's workflow schema.
-const EVENTS: &[&str] = &[
+pub(crate) const EVENTS: &[&str] = &[
     "branch_protection_rule",
     "check_run",
     "check_suite",

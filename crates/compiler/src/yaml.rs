@@ -65,10 +65,13 @@ impl Node {
 /// The line of the source on which its YAML starts, less one.
 const LINES_BEFORE: u64 = 1;
 
+/// Where the YAML of a source starts.
+const START: Place = Place { line: 2, column: 1, length: 1 };
+
 /// Reads the YAML of a frontmatter; places are those in the source. An empty text is an empty map.
-pub(crate) fn read(yaml: &str) -> Result<Node, Problem> {
+pub(crate) fn read(yaml: &str) -> Result<Node, Vec<Problem>> {
     if yaml.lines().all(|line| line.trim_start().is_empty() || line.trim_start().starts_with('#')) {
-        return Ok(Node { place: Place { line: 2, column: 1 }, data: Data::Map(Vec::new()) });
+        return Ok(Node { place: START, data: Data::Map(Vec::new()) });
     }
     // `no` must stay a text and `010` must not become ten; far more than any workflow needs is a bomb.
     let options = serde_saphyr::options! {
@@ -91,37 +94,95 @@ pub(crate) fn read(yaml: &str) -> Result<Node, Problem> {
         leading_zero_numbers_as_strings: true,
         with_snippet: false,
     };
-    let spanned: Spanned<Tree> = serde_saphyr::from_str_with_options(yaml, options).map_err(|fault| {
-        let place = fault.location().map_or(Place { line: 2, column: 1 }, |location| Place {
-            line: location.line() + LINES_BEFORE,
-            column: location.column(),
-        });
-        let message = fault.without_snippet().to_string();
-        let message = message.lines().next().unwrap_or_default().to_owned();
-        Problem::new("invalid-yaml", place, format!("the frontmatter is not valid: {message}"))
-    })?;
-    Ok(node(spanned))
+    let spanned: Spanned<Tree> =
+        serde_saphyr::from_str_with_options(yaml, options).map_err(|fault| vec![unreadable(yaml, &fault)])?;
+    let mut reading = Reading { yaml, problems: Vec::new() };
+    let node = reading.node(spanned);
+    if reading.problems.is_empty() { Ok(node) } else { Err(reading.problems) }
 }
 
-fn node(spanned: Spanned<Tree>) -> Node {
-    let place = place(&spanned.referenced);
-    let data = match spanned.value {
-        Tree::Null => Data::Null,
-        Tree::Bool(value) => Data::Bool(value),
-        Tree::Number(value) => Data::Number(value),
-        Tree::Text(value) => Data::Text(value),
-        Tree::List(items) => Data::List(items.into_iter().map(node).collect()),
-        Tree::Map(pairs) => Data::Map(pairs.into_iter().map(entry).collect()),
+/// What the YAML reader says of some faults, and what is said here instead: its words name its own options.
+const SAID: &[(&str, &str, &str)] = &[
+    ("duplicate mapping key", "a key stands here for the second time", "keep one of them, with what stands under both"),
+    ("alias replay", "the aliases stand for more than any workflow needs", "write out what the aliases stand for"),
+    ("budget breached", "there are more values, or deeper ones, than any workflow needs", "make it smaller"),
+    ("recursion limit", "there are more values, or deeper ones, than any workflow needs", "make it smaller"),
+    ("merge keys", "merge keys (<<) are not read", "write out what they stand for"),
+    ("expected string scalar", "a key must be a text", ""),
+    ("tabs disallowed", "a tab stands where only spaces may", "YAML is indented with spaces, never with tabs"),
+    ("unknown anchor", "an alias names no anchor", "a text that starts with * needs quotes"),
+    ("unexpected character", "a character that starts nothing here", "a text that starts with @ or ` needs quotes"),
+    ("mapping values are not allowed", "a second colon in one line", "a text that holds \": \" needs quotes"),
+    ("unclosed quote", "a quote has no end", ""),
+];
+
+fn unreadable(yaml: &str, fault: &serde_saphyr::Error) -> Problem {
+    let mut place = fault.location().map_or(START, |location| place(&location));
+    let message = fault.without_snippet().to_string();
+    // The reader counts lines from the frontmatter's start; the place says it right.
+    let said = message.lines().next().unwrap_or_default();
+    let said = said.split(" at line ").next().unwrap_or_default();
+    let Some((_, told, hint)) = SAID.iter().find(|row| said.contains(row.0)) else {
+        return Problem::new("invalid-yaml", place, format!("the frontmatter is not valid: {said}"));
     };
-    Node { place, data }
+    let mut told = (*told).to_owned();
+    let line = usize::try_from(place.line - LINES_BEFORE - 1).ok().and_then(|row| yaml.lines().nth(row));
+    let from = usize::try_from(place.column - 1).unwrap_or_default();
+    if said.contains("duplicate") {
+        let key: String = line.unwrap_or_default().chars().skip(from).take_while(|c| !":\"' ".contains(*c)).collect();
+        place.length = key.chars().count().max(1) as u64;
+        told.push_str(&format!(": {key}"));
+    }
+    let hint = (!hint.is_empty()).then(|| (*hint).to_owned());
+    Problem::new("invalid-yaml", place, format!("the frontmatter is not valid: {told}")).with_hint(hint)
 }
 
-fn entry((key, value): (Spanned<String>, Spanned<Tree>)) -> Entry {
-    Entry { place: place(&key.referenced), key: key.value, value: node(value) }
+/// Turns what the YAML reader built into nodes.
+struct Reading<'y> {
+    yaml: &'y str,
+    problems: Vec<Problem>,
+}
+
+impl Reading<'_> {
+    fn node(&mut self, spanned: Spanned<Tree>) -> Node {
+        let place = place(&spanned.referenced);
+        let data = match spanned.value {
+            Tree::Null => Data::Null,
+            Tree::Bool(value) => Data::Bool(value),
+            Tree::Number(value) => {
+                self.decimal(&spanned.referenced, &value, place);
+                Data::Number(value)
+            }
+            Tree::Text(value) => Data::Text(value),
+            Tree::List(items) => Data::List(items.into_iter().map(|item| self.node(item)).collect()),
+            Tree::Map(pairs) => Data::Map(pairs.into_iter().map(|pair| self.entry(pair)).collect()),
+        };
+        Node { place, data }
+    }
+
+    fn entry(&mut self, (key, value): (Spanned<String>, Spanned<Tree>)) -> Entry {
+        Entry { place: place(&key.referenced), key: key.value, value: self.node(value) }
+    }
+
+    /// What one reader of YAML takes for eight another takes for ten or for a text.
+    fn decimal(&mut self, location: &serde_saphyr::Location, value: &Number, place: Place) {
+        let span = location.span();
+        let start = span.byte_offset().and_then(|offset| usize::try_from(offset).ok());
+        let written = start.and_then(|start| self.yaml.get(start..)).unwrap_or_default();
+        let digits = written.trim_start_matches(['+', '-']);
+        let other_base = ["0x", "0o", "0b", "0X", "0O", "0B"].iter().any(|prefix| digits.starts_with(prefix));
+        let word: String = written.chars().take_while(|c| c.is_ascii_alphanumeric() || "+-_.".contains(*c)).collect();
+        if other_base || (word.contains('_') && word.starts_with(|c: char| c.is_ascii_digit())) {
+            let message = format!("{word:?} is a number to some readers of YAML and a text to others");
+            let hint = Some(format!("write {value}, or \"{word}\" in quotes where a text is meant"));
+            self.problems.push(Problem::new("ambiguous-number", place, message).with_hint(hint));
+        }
+    }
 }
 
 fn place(location: &serde_saphyr::Location) -> Place {
-    Place { line: location.line() + LINES_BEFORE, column: location.column() }
+    let length = location.span().len().max(1);
+    Place { line: location.line() + LINES_BEFORE, column: location.column(), length }
 }
 
 /// The tree as the YAML reader builds it.
@@ -203,24 +264,24 @@ mod tests {
     use super::*;
 
     fn problem(yaml: &str) -> Problem {
-        read(yaml).unwrap_err()
+        read(yaml).unwrap_err().remove(0)
     }
 
     #[test]
     fn every_node_knows_its_place_in_the_source() {
         let tree = read("on: issues\ntools:\n  ledger:\n    triage:\n      max-shards: 12\n").unwrap();
         let Data::Map(top) = &tree.data else { panic!("{tree:?}") };
-        assert_eq!((top[1].key.as_str(), top[1].place), ("tools", Place { line: 3, column: 1 }));
+        assert_eq!((top[1].key.as_str(), top[1].place), ("tools", Place { line: 3, column: 1, length: 5 }));
         let Data::Map(tools) = &top[1].value.data else { panic!("{tree:?}") };
         let Data::Map(ledgers) = &tools[0].value.data else { panic!("{tree:?}") };
         let Data::Map(triage) = &ledgers[0].value.data else { panic!("{tree:?}") };
-        assert_eq!(triage[0].place, Place { line: 6, column: 7 });
-        assert_eq!(triage[0].value.place, Place { line: 6, column: 19 });
+        assert_eq!(triage[0].place, Place { line: 6, column: 7, length: 10 });
+        assert_eq!(triage[0].value.place, Place { line: 6, column: 19, length: 2 });
     }
 
     #[test]
     fn words_and_padded_numbers_stay_what_was_written() {
-        let tree = read("on: {a: no, b: on, c: 010, d: 0x10, e: 1e3, f: ~, g: true, h: '5', i: 1.5, j: -3}\n").unwrap();
+        let tree = read("on: {a: no, b: on, c: 010, d: 16, e: 1e3, f: ~, g: true, h: '5', i: 1.5, j: -3}\n").unwrap();
         assert_eq!(
             tree.to_json(),
             serde_json::json!({"on": {"a": "no", "b": "on", "c": "010", "d": 16, "e": 1000.0, "f": null, "g": true,

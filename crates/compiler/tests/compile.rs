@@ -95,7 +95,7 @@ fn problems_name_code_place_and_what_is_allowed() {
         ("imports: [a.md]", "unsupported-key", 2, 1, "into this file"),
         ("tools:\n  github: {}", "unsupported-key", 3, 3, "mcp-servers"),
         ("tools:\n  repo-memory: {target-repo: o/r}", "unsupported-key", 3, 17, "second token"),
-        ("engine: copilot", "unsupported-engine", 2, 9, "claude and custom"),
+        ("engine: clode", "unsupported-engine", 2, 9, "did you mean \"claude\"?"),
         ("permissions: {contents: write}", "agent-may-not-write", 2, 25, "safe-outputs.jobs"),
         ("permissions: {content: read}", "unknown-key", 2, 15, "did you mean \"contents\"?"),
         ("permissions: {models: write}", "not-allowed", 2, 23, "read or none"),
@@ -144,7 +144,7 @@ fn problems_name_code_place_and_what_is_allowed() {
         ("safe-outputs:\n  ledger-mutation: {max: 1001}", "not-allowed", 3, 26, "0 to 1000"),
         ("name: [a]", "wrong-kind", 2, 7, "must be a text"),
         ("- a", "wrong-kind", 2, 1, "must be a map"),
-        ("a: 1\na: 2", "invalid-yaml", 3, 1, "duplicate"),
+        ("a: 1\na: 2", "invalid-yaml", 3, 1, "second time: a"),
     ] {
         let problems = refused(frontmatter);
         let first = &problems[0];

@@ -5,6 +5,7 @@
 
 mod detection;
 mod names;
+pub mod ranges;
 mod wire;
 
 use serde_json::Value;
@@ -304,9 +305,9 @@ impl MemoryConfig {
             branch,
             file_glob: Vec::new(),
             allowed_extensions: wire::DEFAULT_EXTENSIONS.map(str::to_owned).to_vec(),
-            max_file_size: Bytes::new(wire::MAX_FILE_SIZE.default),
-            max_file_count: Count::new(wire::MAX_FILE_COUNT.default),
-            max_patch_size: Bytes::new(wire::MAX_PATCH_SIZE.default),
+            max_file_size: Bytes::new(ranges::MAX_FILE_SIZE.default),
+            max_file_count: Count::new(ranges::MAX_FILE_COUNT.default),
+            max_patch_size: Bytes::new(ranges::MAX_PATCH_SIZE.default),
             create_orphan: true,
             description: None,
             validation: None,

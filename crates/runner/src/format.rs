@@ -1,4 +1,4 @@
-//! The three forms of a report.
+//! The forms of a report.
 
 use std::ffi::OsStr;
 
@@ -11,6 +11,8 @@ pub enum Format {
     Json,
     /// Lines for a person, and workflow commands for the runner.
     Github,
+    /// Exactly one SARIF 2.1.0 document, for code scanning.
+    Sarif,
 }
 
 impl Format {
@@ -18,6 +20,12 @@ impl Format {
     #[must_use]
     pub fn by_environment() -> Self {
         Self::for_actions(std::env::var_os("GITHUB_ACTIONS").as_deref())
+    }
+
+    /// Whether standard output is one document, so that nothing else may be printed there.
+    #[must_use]
+    pub fn is_document(self) -> bool {
+        matches!(self, Self::Json | Self::Sarif)
     }
 
     fn for_actions(github_actions: Option<&OsStr>) -> Self {

@@ -26,6 +26,7 @@ pub mod outputs;
 mod panics;
 mod remote;
 mod report;
+mod sarif;
 mod stop;
 pub mod summary;
 

@@ -1,11 +1,12 @@
-//! What a binary read, decided and wrote, in the three forms.
+//! What a binary read, decided and wrote, in each form.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use serde_json::{Map, Value, json};
 
-use crate::{CommonArgs, Exit, Format, MAX_TEXT, commands, plain};
+use crate::commands::{self, Place};
+use crate::{CommonArgs, Exit, Format, MAX_TEXT, plain, sarif};
 
 /// The runner shows at most this many annotations of a step.
 const MAX_ANNOTATIONS: usize = 10;
@@ -42,6 +43,7 @@ pub struct Report {
     exit: Exit,
     outcome: &'static str,
     diagnostics: Vec<Value>,
+    pictures: BTreeMap<usize, String>,
     counts: BTreeMap<String, u64>,
     read: Vec<String>,
     decided: Vec<String>,
@@ -63,6 +65,7 @@ impl Report {
             exit,
             outcome,
             diagnostics: Vec::new(),
+            pictures: BTreeMap::new(),
             counts: BTreeMap::new(),
             read: Vec::new(),
             decided: Vec::new(),
@@ -97,7 +100,8 @@ impl Report {
         self.exit
     }
 
-    /// Adds a diagnostic with a severity, a code, a message and the members of `details` (an object or null).
+    /// Adds a diagnostic with a severity, a code, a message and the members of `details` (an object or null). With the
+    /// members `file`, `line` and `column` (from 1) it is shown at that place.
     pub fn diagnose(&mut self, severity: Severity, code: &str, message: &str, details: Value) -> &mut Self {
         let mut diagnostic = match details {
             Value::Object(members) => members,
@@ -108,6 +112,15 @@ impl Report {
         diagnostic.insert("severity".to_owned(), severity.name().into());
         diagnostic.insert("message".to_owned(), message.into());
         self.diagnostics.push(diagnostic.into());
+        self
+    }
+
+    /// Shows the diagnostic that was added last to people by these lines, in place of its own; what is foreign in them
+    /// must be harmless already.
+    pub fn picture(&mut self, lines: impl Into<String>) -> &mut Self {
+        if let Some(last) = self.diagnostics.len().checked_sub(1) {
+            self.pictures.insert(last, lines.into());
+        }
         self
     }
 
@@ -174,6 +187,7 @@ impl Report {
     pub fn render(&self, format: Format) -> String {
         match format {
             Format::Json => format!("{}\n", self.to_json()),
+            Format::Sarif => format!("{}\n", sarif::document(&self.diagnostics)),
             Format::Human => self.human(),
             Format::Github => {
                 let mut text = self.human();
@@ -212,12 +226,21 @@ impl Report {
             let counts: Vec<String> = self.counts.iter().map(|(name, value)| format!("{name} {value}")).collect();
             text.push_str(&format!("  {:<8} {}\n", "counts", counts.join(", ")));
         }
-        for diagnostic in &self.diagnostics {
+        for (number, diagnostic) in self.diagnostics.iter().enumerate() {
+            if let Some(picture) = self.pictures.get(&number) {
+                text.push_str(picture.trim_end());
+                text.push_str("\n\n");
+                continue;
+            }
             let code = text_of(diagnostic, "code");
+            let place = place_of(diagnostic);
+            let place =
+                place.map(|place| format!("{}:{}:{}: ", plain(place.file, MAX_MESSAGE), place.line, place.column));
             text.push_str(&format!(
-                "{}[{}]: {}\n",
+                "{}[{}]: {}{}\n",
                 text_of(diagnostic, "severity"),
                 plain(code, MAX_TEXT),
+                place.unwrap_or_default(),
                 plain(text_of(diagnostic, "message"), MAX_MESSAGE)
             ));
             if let Some(hint) = diagnostic.get("hint").and_then(Value::as_str) {
@@ -236,12 +259,16 @@ impl Report {
             .take(MAX_ANNOTATIONS)
             .map(|diagnostic| {
                 let title = plain(text_of(diagnostic, "code"), MAX_TEXT);
-                let message = plain(text_of(diagnostic, "message"), MAX_MESSAGE);
-                match text_of(diagnostic, "severity") {
-                    "error" => commands::error(&title, &message),
-                    "warning" => commands::warning(&title, &message),
-                    _ => commands::notice(&title, &message),
-                }
+                let place = place_of(diagnostic);
+                let hint = diagnostic.get("hint").and_then(Value::as_str).filter(|_| place.is_some());
+                let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
+                let message = plain(&format!("{}{hint}", text_of(diagnostic, "message")), MAX_MESSAGE);
+                let command = match text_of(diagnostic, "severity") {
+                    "error" => "error",
+                    "warning" => "warning",
+                    _ => "notice",
+                };
+                commands::annotation(command, place, &title, &message)
             })
             .collect()
     }
@@ -249,6 +276,13 @@ impl Report {
 
 fn text_of<'a>(diagnostic: &'a Value, member: &str) -> &'a str {
     diagnostic.get(member).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The place of a diagnostic that has one.
+pub(crate) fn place_of(diagnostic: &Value) -> Option<Place<'_>> {
+    let number = |member| diagnostic.get(member).and_then(Value::as_u64).filter(|number| *number > 0);
+    let file = diagnostic.get("file").and_then(Value::as_str).filter(|file| !file.is_empty())?;
+    Some(Place { file, line: number("line")?, column: number("column")? })
 }
 
 #[cfg(test)]
@@ -282,6 +316,30 @@ mod tests {
             assert_eq!(commands.len(), usize::from(format == Format::Github), "{text}");
             assert!(commands.iter().all(|line| line.starts_with("::warning ")), "{text}");
         }
+    }
+
+    #[test]
+    fn a_place_is_shown_in_every_form_and_a_picture_to_people_only() {
+        let mut report = Report::new(Exit::Usage);
+        let details = json!({"file": "a b.md", "line": 3, "column": 5, "length": 2, "hint": "type this"});
+        report.diagnose(Severity::Error, "wrong-kind", "no number", details);
+        assert!(report.render(Format::Human).contains("error[wrong-kind]: a b.md:3:5: no number\n  hint: type this\n"));
+        let github = report.render(Format::Github);
+        assert!(
+            github.contains("::error file=a b.md,line=3,col=5,title=wrong-kind::no number (type this)"),
+            "{github}"
+        );
+        let sarif: Value = serde_json::from_str(&report.render(Format::Sarif)).unwrap();
+        let result = &sarif["runs"][0]["results"][0];
+        assert_eq!((&result["ruleId"], &result["level"]), (&json!("wrong-kind"), &json!("error")));
+        assert_eq!(result["message"]["text"], "no number (type this)");
+        let place = &result["locations"][0]["physicalLocation"];
+        assert_eq!(place["artifactLocation"]["uri"], "a%20b.md");
+        assert_eq!(place["region"], json!({"startLine": 3, "startColumn": 5}));
+        report.picture("3 | max: x\n  |      ^");
+        let human = report.render(Format::Human);
+        assert!(human.ends_with("3 | max: x\n  |      ^\n\n") && !human.contains("no number"), "{human}");
+        assert!(!report.to_json().to_string().contains("max: x"));
     }
 
     #[test]

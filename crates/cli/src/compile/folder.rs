@@ -10,7 +10,7 @@ use daybook_compiler::{MAINTENANCE_FILE, MAX_PINS_BYTES, Pins};
 use daybook_runner::Exit;
 
 /// Where sources are looked for when nothing is named.
-const USUAL: &str = ".github/workflows";
+pub(crate) const USUAL: &str = ".github/workflows";
 
 /// A folder, its sources, and which of them are to be compiled.
 pub(crate) struct Folder {
@@ -46,6 +46,19 @@ pub(crate) fn find(paths: &[PathBuf]) -> Result<Vec<Folder>, (Exit, String)> {
     Ok(found)
 }
 
+/// The one source of the usual folder, for commands that take one.
+pub(crate) fn only_source() -> Result<PathBuf, (Exit, String)> {
+    let folders = find(&[])?;
+    let sources: Vec<&PathBuf> = folders.iter().flat_map(|folder| &folder.sources).collect();
+    match sources.as_slice() {
+        [source] => Ok((*source).clone()),
+        _ => {
+            let names: Vec<String> = sources.iter().map(|source| source.display().to_string()).collect();
+            Err((Exit::Usage, format!("name one of the workflow sources: {}", names.join(", "))))
+        }
+    }
+}
+
 fn entries(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let mut paths =
@@ -62,7 +75,7 @@ fn sources(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(sources.into_iter().map(|path| folder.join(path.file_name().unwrap_or_default())).collect())
 }
 
-fn first_line(path: &Path) -> String {
+pub(crate) fn first_line(path: &Path) -> String {
     let mut start = Vec::new();
     let read = fs::File::open(path).and_then(|file| file.take(512).read_to_end(&mut start));
     let text = if read.is_ok() { String::from_utf8_lossy(&start).into_owned() } else { String::new() };

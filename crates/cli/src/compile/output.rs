@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use daybook_compiler::audit::version_of;
-use daybook_runner::{CommonArgs, Exit, Format, Report, Severity};
+use daybook_runner::{CommonArgs, Exit, Report, Severity};
 use serde_json::{Value, json};
 use similar::TextDiff;
 
@@ -108,7 +108,7 @@ impl Outputs {
         if self.diffs.is_empty() {
             return;
         }
-        if common.format() == Format::Json {
+        if common.format().is_document() {
             report.member("diffs", Value::from(self.diffs));
         } else {
             // A reader that went away is no reason to change how this ends.

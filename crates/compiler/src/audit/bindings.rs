@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::emit::conditions::{self, AGENT, DETECT, PLAN, SAFE_OUTPUTS};
 use crate::emit::scripts;
+use crate::pins::{PLATFORMS, digest_variable};
 
 use super::Findings;
 use super::generic::is_hex;
@@ -99,7 +100,7 @@ fn tools(id: &str, step: &Value, findings: &mut Findings) {
     let env = &step["env"];
     let sound = match step["run"].as_str() {
         Some(scripts::INSTALL_RELEASE) => {
-            let digests = ["DAYBOOK_SHA256_LINUX_X64", "DAYBOOK_SHA256_LINUX_ARM64"].map(|name| scalar(&env[name]));
+            let digests = PLATFORMS.map(|platform| scalar(&env[digest_variable(platform).as_str()]));
             digests.iter().any(|digest| !digest.is_empty())
                 && digests.iter().all(|digest| digest.is_empty() || is_hex(digest, 64))
         }

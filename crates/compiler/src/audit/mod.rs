@@ -20,12 +20,14 @@ mod reader;
 mod steps;
 mod table;
 mod tokens;
+mod writers;
 
 use std::fmt;
 
 use serde_json::Value;
 
 pub use grants::GrantRow;
+pub use writers::{Power, Writer};
 
 /// Largest workflow that is read, in bytes; GitHub's own bound is lower.
 pub const MAX_WORKFLOW_BYTES: usize = 4 * 1024 * 1024;
@@ -75,6 +77,8 @@ pub struct Audit {
     pub findings: Vec<Finding>,
     /// Who holds which right.
     pub grants: Vec<GrantRow>,
+    /// Which job could write a memory, and why.
+    pub writers: Vec<Writer>,
 }
 
 /// Collects findings.
@@ -104,7 +108,12 @@ pub fn audit(text: &str) -> Result<Audit, String> {
     if is_compiled {
         job::check(text, &workflow, &mut findings);
     }
-    Ok(Audit { is_compiled, findings: findings.0, grants: grants::rows(text, &workflow) })
+    Ok(Audit {
+        is_compiled,
+        findings: findings.0,
+        grants: grants::rows(text, &workflow),
+        writers: writers::writers(&workflow),
+    })
 }
 
 /// The first line says so, or the jobs do: taking the line away takes nothing else away.

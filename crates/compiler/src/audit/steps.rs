@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::emit::scripts;
+use crate::emit::{engines, scripts};
 use crate::pins::{CHECKOUT, DOWNLOAD, UPLOAD};
 
 use super::Findings;
@@ -16,8 +16,6 @@ const OWN: &[&str] = &[
     scripts::WRITE_CONFIG,
     scripts::RESTORE,
     scripts::PREPARE_AGENT,
-    scripts::INSTALL_CLAUDE,
-    scripts::RUN_CLAUDE,
     scripts::MERGE,
     scripts::NOTICE_READ_ONLY,
     scripts::DETECT,
@@ -42,7 +40,7 @@ const CONDITIONS: &[(&str, &str)] = &[
 
 /// Whether a step runs one of the compiler's own scripts, byte for byte.
 pub(crate) fn is_own(step: &Value) -> bool {
-    step["run"].as_str().is_some_and(|run| OWN.contains(&run))
+    step["run"].as_str().is_some_and(|run| OWN.contains(&run) || engines::SCRIPTS.contains(&run))
 }
 
 fn runs(step: &Value, script: &str) -> bool {
@@ -137,7 +135,9 @@ fn order(id: &str, role: &Role<'_>, steps: &[Value], findings: &mut Findings) {
     }
     if *role == Role::Agent {
         let foreign = position(&|step| !is_own(step) && artifact(step).is_none() && uses(step) != CHECKOUT);
-        let foreign = foreign.or_else(|| position(&|step| runs(step, scripts::INSTALL_CLAUDE))).unwrap_or(steps.len());
+        let foreign = foreign
+            .or_else(|| position(&|step| step["run"].as_str().is_some_and(|run| engines::SCRIPTS.contains(&run))))
+            .unwrap_or(steps.len());
         let baseline = position(&|step| uses(step) == UPLOAD && step["with"]["name"] == "daybook-baseline");
         let before = |at: Option<usize>| at.is_some_and(|at| at < foreign);
         if !before(position(&|step| runs(step, scripts::RESTORE))) || !before(baseline) {

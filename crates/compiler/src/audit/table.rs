@@ -99,7 +99,7 @@ pub(crate) fn must_run(role: &Role<'_>) -> &'static [&'static str] {
 /// Scripts that may be there too.
 pub(crate) fn may_run(role: &Role<'_>) -> &'static [&'static str] {
     match role {
-        Role::Agent => &[scripts::NOTICE_READ_ONLY, scripts::INSTALL_CLAUDE, scripts::RUN_CLAUDE],
+        Role::Agent => &[scripts::NOTICE_READ_ONLY],
         Role::SafeOutputs => &[scripts::BIND_OUTPUTS],
         _ => &[],
     }

@@ -3,6 +3,8 @@
 use daybook_workflow::{Secrets, Text};
 use serde_json::Value;
 
+use crate::emit::engines::CLIS;
+
 use super::Findings;
 use super::reader::{members, scalar, steps, texts};
 use super::steps::is_own;
@@ -44,6 +46,10 @@ fn names_of_step(step: &Value) -> Names {
     rest.unwrap_or(Names::Nothing).max(condition)
 }
 
+fn runs_an_engine(step: &Value) -> bool {
+    step["run"].as_str().is_some_and(|run| CLIS.iter().any(|cli| cli.run == run))
+}
+
 pub(crate) fn names_all_secrets(step: &Value) -> bool {
     names_of_step(step) == Names::All
 }
@@ -70,9 +76,7 @@ pub(crate) fn check(id: &str, role: &Role<'_>, job: &Value, findings: &mut Findi
             _ => names_of_step(step),
         };
         let allowed = match role {
-            Role::Agent | Role::DetectAuthor if !is_own(step) || step["env"]["ANTHROPIC_API_KEY"].is_string() => {
-                Names::Secret
-            }
+            Role::Agent | Role::DetectAuthor if !is_own(step) || runs_an_engine(step) => Names::Secret,
             _ => Names::Nothing,
         };
         if names > allowed {

@@ -131,27 +131,15 @@ impl Emitter<'_> {
                 };
                 Ok(steps.iter().map(limit).collect())
             }
-            Engine::Claude { version, model } => {
-                let install = script("Install the agent", scripts::INSTALL_CLAUDE)
-                    .with_env("DAYBOOK_ENGINE_VERSION", inert(version));
+            Engine::Cli { cli, version, model } => {
+                let install =
+                    script("Install the agent", cli.install).with_env("DAYBOOK_ENGINE_VERSION", inert(version));
                 let servers = settings.mcp_servers.keys().map(String::as_str);
                 let ours = (!self.config().ledgers().is_empty()).then_some("daybook");
-                let tools: Vec<String> = ours.into_iter().chain(servers).map(|name| format!("mcp__{name}")).collect();
-                let tools = [
-                    tools,
-                    vec![
-                        "Read".to_owned(),
-                        "Write".to_owned(),
-                        "Edit".to_owned(),
-                        "Glob".to_owned(),
-                        "Grep".to_owned(),
-                    ],
-                ]
-                .concat();
-                let run = script("Run the agent", scripts::RUN_CLAUDE)
-                    .with_env("ANTHROPIC_API_KEY", Expr::secret("ANTHROPIC_API_KEY").into())
+                let run = script("Run the agent", cli.run)
+                    .with_env(cli.key, Expr::secret(cli.secret).into())
                     .with_env("DAYBOOK_ENGINE_MODEL", inert(model.as_deref().unwrap_or_default()))
-                    .with_env("DAYBOOK_ENGINE_TOOLS", inert(&tools.join(",")));
+                    .with_env("DAYBOOK_ENGINE_TOOLS", inert(&cli.tools(ours.into_iter().chain(servers))));
                 let mut run = self.for_agent(&run);
                 run.timeout_minutes = Some(settings.timeout_minutes);
                 Ok(vec![install, run])

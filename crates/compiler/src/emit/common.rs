@@ -2,7 +2,7 @@
 
 use daybook_workflow::{Condition, Expr, Job, Node, Permissions, PinnedAction, Script, Step, Text};
 
-use crate::pins::{DOWNLOAD, Pins, Tools, UPLOAD};
+use crate::pins::{DOWNLOAD, PLATFORMS, Pins, Tools, UPLOAD, digest_variable};
 use crate::problem::{Place, Problem};
 
 use super::conditions::TOOLS;
@@ -48,15 +48,17 @@ impl<'p> Ground<'p> {
     }
 
     pub(crate) fn upload(&self, name: &str, artifact: &str, path: Text, missing: &str) -> Vec<Step> {
+        // Before the fourth version an artifact of one name is always overwritten.
+        let is_asked = self.pins.action(UPLOAD).is_some_and(|action| action.version_numbers()[0] >= 4);
+        let overwrite = is_asked.then(|| ("overwrite", Text::fixed("true")));
         let with = [
             ("name", Text::fixed(artifact)),
             ("path", path),
             ("if-no-files-found", Text::fixed(missing)),
             ("retention-days", Text::fixed(RETENTION_DAYS)),
-            ("overwrite", Text::fixed("true")),
-            ("include-hidden-files", Text::fixed("false")),
         ];
-        self.uses(name, UPLOAD, with.map(|(name, text)| (name.to_owned(), text)).into())
+        let with = with.into_iter().chain(overwrite).chain([("include-hidden-files", Text::fixed("false"))]);
+        self.uses(name, UPLOAD, with.map(|(name, text)| (name.to_owned(), text)).collect())
     }
 
     pub(crate) fn download(&self, name: &str, artifact: &str, path: Text) -> Vec<Step> {
@@ -68,17 +70,19 @@ impl<'p> Ground<'p> {
     pub(crate) fn install(&self) -> Vec<Step> {
         match self.tools {
             Tools::Release { repository, tag, archives } => {
-                let digest = |platform: &str| {
-                    let digest = archives.get(platform).map(ToString::to_string).unwrap_or_default();
-                    Text::fixed(digest.trim_start_matches("sha256:"))
-                };
-                vec![
-                    script("Fetch Daybook and check its digest", scripts::INSTALL_RELEASE)
-                        .with_env("DAYBOOK_REPOSITORY", Text::fixed(repository))
-                        .with_env("DAYBOOK_TAG", Text::fixed(tag))
-                        .with_env("DAYBOOK_SHA256_LINUX_X64", digest("linux-x64"))
-                        .with_env("DAYBOOK_SHA256_LINUX_ARM64", digest("linux-arm64")),
-                ]
+                let mut step = script("Fetch Daybook and check its digest", scripts::INSTALL_RELEASE)
+                    .with_env("DAYBOOK_REPOSITORY", Text::fixed(repository))
+                    .with_env("DAYBOOK_TAG", Text::fixed(tag));
+                for platform in PLATFORMS {
+                    let digest = archives.get(platform).map(ToString::to_string);
+                    // The script reads the first two always, the others where they are there.
+                    if digest.is_some() || platform.starts_with("linux") {
+                        let digest = digest.unwrap_or_default();
+                        let digest = Text::fixed(digest.trim_start_matches("sha256:"));
+                        step = step.with_env(&digest_variable(platform), digest);
+                    }
+                }
+                vec![step]
             }
             Tools::Source { .. } => {
                 let mut steps = self.download("Fetch Daybook as this run built it", BUILT, temp("/daybook-tools"));

@@ -3,6 +3,7 @@
 mod agent;
 pub(crate) mod common;
 pub(crate) mod conditions;
+pub(crate) mod engines;
 mod jobs;
 mod maintenance;
 mod prompt;

@@ -6,6 +6,8 @@ pub(crate) const INSTALL_RELEASE: &str = r#"set -euo pipefail
 case "$RUNNER_OS-$RUNNER_ARCH" in
   Linux-X64) platform=linux-x64 want=$DAYBOOK_SHA256_LINUX_X64 ;;
   Linux-ARM64) platform=linux-arm64 want=$DAYBOOK_SHA256_LINUX_ARM64 ;;
+  macOS-X64) platform=macos-x64 want=${DAYBOOK_SHA256_MACOS_X64:-} ;;
+  macOS-ARM64) platform=macos-arm64 want=${DAYBOOK_SHA256_MACOS_ARM64:-} ;;
   *) platform=none want= ;;
 esac
 if [ -z "$want" ]; then
@@ -17,11 +19,13 @@ rm -rf "$dir"
 mkdir -p "$dir/bin"
 curl --fail --silent --show-error --location --retry 3 --output "$dir/tools.tar.gz" \
   "$GITHUB_SERVER_URL/$DAYBOOK_REPOSITORY/releases/download/$DAYBOOK_TAG/daybook-$platform.tar.gz"
-if ! echo "$want  $dir/tools.tar.gz" | sha256sum --check --strict --status; then
+sum=(sha256sum)
+if [ "$RUNNER_OS" = macOS ]; then sum=(shasum --algorithm 256); fi
+if [ "$("${sum[@]}" < "$dir/tools.tar.gz" | cut -d ' ' -f 1)" != "$want" ]; then
   echo "::error title=wrong bytes::the archive is not the one that the pins file names"
   exit 3
 fi
-tar -xzf "$dir/tools.tar.gz" -C "$dir/bin" --no-same-owner
+tar -xzf "$dir/tools.tar.gz" -C "$dir/bin" -o
 "#;
 
 /// Builds every binary once, from a commit.
@@ -75,6 +79,10 @@ dir=$RUNNER_TEMP/daybook
 prompt=$DAYBOOK_PROMPT_TEXT
 if [ -n "$DAYBOOK_DOLLAR" ]; then prompt=${prompt//"$DAYBOOK_DOLLAR"/'$'}; fi
 printf '%s' "$prompt" > "$dir/prompt.md"
+# Not every agent can look up a variable.
+case $prompt in
+  *DAYBOOK_SAFE_OUTPUTS*) printf '\n\nDAYBOOK_SAFE_OUTPUTS is %s\n' "$dir/safe-outputs.jsonl" >> "$dir/prompt.md" ;;
+esac
 if [ -n "$DAYBOOK_MEMORIES" ]; then
   { printf '\n\n'; "$dir/bin/daybook-agent" prompt --format human --config "$dir/config.json" \
     --baseline "$dir/baseline/baseline.json"; } >> "$dir/prompt.md"
@@ -88,17 +96,6 @@ fi
   fi
   printf '%s}}\n' "$DAYBOOK_MCP_SERVERS"
 } > "$dir/mcp.json"
-"#;
-
-pub(crate) const INSTALL_CLAUDE: &str = r#"set -euo pipefail
-npm install --global --no-audit --no-fund "@anthropic-ai/claude-code@$DAYBOOK_ENGINE_VERSION"
-"#;
-
-pub(crate) const RUN_CLAUDE: &str = r#"set -euo pipefail
-model=()
-if [ -n "$DAYBOOK_ENGINE_MODEL" ]; then model=(--model "$DAYBOOK_ENGINE_MODEL"); fi
-claude --print --mcp-config "$DAYBOOK_MCP_CONFIG" --strict-mcp-config --permission-mode acceptEdits \
-  --allowedTools "$DAYBOOK_ENGINE_TOOLS" "${model[@]}" < "$DAYBOOK_PROMPT"
 "#;
 
 /// Runs after the agent, by absolute path and without its environment.

@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::detection;
 use super::names::NAME_RULE;
+use super::ranges::{
+    MAX_FILE_COUNT, MAX_FILE_SIZE, MAX_PATCH_SIZE, MAX_SEGMENTS, MIN_SEGMENTS, MUTATIONS, REQUESTS, TIMEOUT,
+};
 use super::{
     BranchName, Compaction, Config, ConfigFault, LedgerConfig, MAX_CONFIG_BYTES, MemoryConfig, Name, PROFILES,
     SafeOutputs, Schedule, Validation,
@@ -14,15 +17,6 @@ use crate::limits::{Bytes, Configured, Count, Limits, Range};
 use crate::policy::patterns;
 
 pub(super) const DEFAULT_EXTENSIONS: [&str; 5] = [".json", ".jsonl", ".txt", ".md", ".csv"];
-pub(super) const MAX_FILE_SIZE: Range = Range { key: "max-file-size", default: 102_400, min: 1, max: 104_857_600 };
-pub(super) const MAX_FILE_COUNT: Range = Range { key: "max-file-count", default: 100, min: 1, max: 1000 };
-pub(super) const MAX_PATCH_SIZE: Range = Range { key: "max-patch-size", default: 262_144, min: 1, max: 10_485_760 };
-const TIMEOUT: Range = Range { key: "timeout-seconds", default: 60, min: 1, max: 600 };
-const MIN_SEGMENTS: Range = Range { key: "min-segments", default: 32, min: 2, max: 256 };
-const MAX_SEGMENTS: Range = Range { key: "max-segments", default: 128, min: 2, max: 256 };
-const MUTATIONS: Range = Range { key: "max", default: 1000, min: 0, max: 1000 };
-const REQUESTS: Range = Range { key: "max", default: 1, min: 0, max: 10 };
-
 /// Longest description, in characters.
 const MAX_DESCRIPTION: usize = 512;
 
