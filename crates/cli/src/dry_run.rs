@@ -114,8 +114,31 @@ impl Run {
         }
         self.job(|jobs| jobs.safe_outputs())?;
         self.tell_of_author_jobs();
+        let requested = self.requested();
         self.job(|jobs| jobs.persist())?;
+        self.maintenance(&requested)
+    }
+
+    /// The maintenance workflow for each ledger that is compacted: started by the run, where it asked for that, and else as
+    /// its schedule starts it.
+    fn maintenance(&mut self, requested: &BTreeSet<String>) -> Result<(), String> {
+        let compacted = self.config.ledgers().iter().filter(|ledger| ledger.compaction.is_some());
+        let ledgers: Vec<String> = compacted.map(|ledger| ledger.name.to_string()).collect();
+        for ledger in ledgers {
+            let trigger = if requested.contains(&ledger) { "requested" } else { "scheduled" };
+            self.job(|jobs| jobs.plan(&ledger, trigger))?;
+            if self.workspace.plan().exists() {
+                self.job(|jobs| jobs.apply(&ledger))?;
+            }
+        }
         Ok(())
+    }
+
+    /// The ledgers whose compaction the run asked for, as the safe-output job let them through.
+    fn requested(&self) -> BTreeSet<String> {
+        let requests = self.stories.last().and_then(|story| story.document.get("requests")?.as_array());
+        let ledger = |request: &Value| request.pointer("/body/inputs/ledger")?.as_str().map(str::to_owned);
+        requests.into_iter().flatten().filter_map(ledger).collect()
     }
 
     /// Runs one job of ours and tells about it.

@@ -75,13 +75,14 @@ fn codes(document: &Value) -> Vec<&str> {
     document["diagnostics"].as_array().unwrap().iter().map(|diagnostic| diagnostic["code"].as_str().unwrap()).collect()
 }
 
-const ALL_OK: [(&str, &str); 6] = [
+const ALL_OK: [(&str, &str); 7] = [
     ("restore", "ok"),
     ("agent", "ok"),
     ("merge", "ok"),
     ("detect", "clean"),
     ("safe-outputs", "ok"),
     ("persist", "ok"),
+    ("maintenance-plan", "nothing_to_do"),
 ];
 
 /// A bare repository whose branch `ledgers/triage` holds the ledger that the reference wrote.
@@ -164,8 +165,11 @@ fn a_named_memory_is_copied_its_heads_become_parents_and_it_is_never_written() {
     };
     for form in [memory.path().to_str().unwrap().to_owned(), memory.url()] {
         let (exit, document) = home.json(&["--memory", &form]);
-        assert_eq!(outcomes(&document), ALL_OK, "{document:#}");
-        assert_eq!(exit, 0);
+        let jobs = outcomes(&document);
+        let (run, maintenance) = jobs.split_at(6);
+        assert_eq!((exit, run), (0, &ALL_OK[..6]), "{document:#}");
+        // The reference's ledger has many small shards; they are compacted here, with the new records, and none is lost.
+        assert_eq!(maintenance, [("maintenance-plan", "planned"), ("maintenance-apply", "applied")]);
         assert_eq!(document["counts"]["records-added"], 5);
         assert_eq!(document["branches"][0]["added"][0]["parents"], heads);
         assert_eq!(document["branches"][0]["lost"], serde_json::json!([]));
@@ -281,6 +285,7 @@ fn the_human_form_tells_each_job_and_ends_with_the_difference() {
         "safe-outputs ok",
         "Ledger triage: 1 appends *claimed*",
         "persist      ok",
+        "maintenance-plan nothing_to_do",
         "branch ledgers/triage: absent",
         "+ sha256:",
     ];
@@ -341,6 +346,23 @@ fn a_folder_to_keep_is_never_overwritten() {
     let (exit, document) = home.json(&["--keep", "mine"]);
     assert_eq!((exit, codes(&document)), (2, vec!["keep-not-empty"]));
     assert_eq!(fs::read_dir(home.path("mine")).unwrap().count(), 1);
+}
+
+/// What the agent asks for is planned and applied like in the maintenance workflow, with the same records afterwards.
+#[test]
+fn a_ledger_that_the_run_asks_to_compact_is_compacted() {
+    let request = serde_json::json!({ "output": { "type": "ledger_request_compaction", "reason": "many shards" } });
+    let home = Home::with_script(&format!("{}{request}\n", append(1)));
+    let source = "---\ntools: {ledger: {triage: {compaction: {min-segments: 2}}}}\nsafe-outputs: {ledger-request-compaction: {}}\n---\nTriage.\n";
+    fs::write(home.path("triage.md"), source).unwrap();
+    let keep = home.path("first");
+    let (exit, document) = home.json(&["--keep", keep.to_str().unwrap()]);
+    assert_eq!((exit, outcomes(&document)), (0, ALL_OK.to_vec()), "one shard is nothing to compact: {document:#}");
+    let (exit, document) = home.json(&["--memory", keep.join("remote.git").to_str().unwrap()]);
+    let jobs = outcomes(&document);
+    assert_eq!((exit, &jobs[6..]), (0, &[("maintenance-plan", "planned"), ("maintenance-apply", "applied")][..]));
+    assert_eq!(document["jobs"][7]["counts"]["shards-after"], 1, "{document:#}");
+    assert_eq!((&document["counts"]["records-added"], &document["counts"]["records-lost"]), (&1.into(), &0.into()));
 }
 
 #[test]

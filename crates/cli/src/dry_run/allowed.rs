@@ -35,6 +35,10 @@ pub(crate) const PERSIST: Allowed = Allowed {
     reads: "the packed memory, the baseline and the verdict",
 };
 
+pub(crate) const PLAN: Allowed = Allowed { job: "maintenance-plan", branch: "read", folder: "none", reads: "nothing" };
+pub(crate) const APPLY: Allowed =
+    Allowed { job: "maintenance-apply", branch: "write", folder: "none", reads: "the plan" };
+
 impl Allowed {
     /// The row as data, with the names of the environment variables that the job really got.
     pub(crate) fn to_json(self, environment: &[String]) -> Value {

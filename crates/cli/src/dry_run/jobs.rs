@@ -7,7 +7,7 @@ use std::io;
 use daybook_branch::Remote;
 use daybook_runner::outputs;
 
-use super::allowed::{DETECT, MERGE, PERSIST, RESTORE, SAFE_OUTPUTS};
+use super::allowed::{APPLY, DETECT, MERGE, PERSIST, PLAN, RESTORE, SAFE_OUTPUTS};
 use super::process::{self, JobStory, Programs, git_environment, option, telling_environment};
 use super::workspace::Workspace;
 
@@ -78,6 +78,27 @@ impl Jobs<'_> {
         self.bind(&mut arguments);
         let environment = git_environment(self.workspace, PERSIST.job);
         process::run(self.workspace, self.programs, PERSIST, &arguments, &environment)
+    }
+
+    pub(crate) fn plan(&self, ledger: &str, trigger: &str) -> io::Result<JobStory> {
+        let mut arguments = Vec::new();
+        option(&mut arguments, "--config", self.workspace.config());
+        option(&mut arguments, "--remote", self.remote.url());
+        option(&mut arguments, "--ledger", ledger);
+        option(&mut arguments, "--trigger", trigger);
+        option(&mut arguments, "--out", self.workspace.plan());
+        let environment = git_environment(self.workspace, PLAN.job);
+        process::run(self.workspace, self.programs, PLAN, &arguments, &environment)
+    }
+
+    pub(crate) fn apply(&self, ledger: &str) -> io::Result<JobStory> {
+        let mut arguments = Vec::new();
+        option(&mut arguments, "--config", self.workspace.config());
+        option(&mut arguments, "--remote", self.remote.url());
+        option(&mut arguments, "--ledger", ledger);
+        option(&mut arguments, "--plan", self.workspace.plan());
+        let environment = git_environment(self.workspace, APPLY.job);
+        process::run(self.workspace, self.programs, APPLY, &arguments, &environment)
     }
 
     /// The verdict, and the digests of the bytes that it is about. That of the baseline is also the one of the time

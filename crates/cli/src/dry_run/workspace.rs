@@ -79,6 +79,10 @@ impl Workspace {
         self.root.join("outputs")
     }
 
+    pub(crate) fn plan(&self) -> PathBuf {
+        self.root.join("plan.json")
+    }
+
     pub(crate) fn mcp_config(&self) -> PathBuf {
         self.root.join("mcp.json")
     }
