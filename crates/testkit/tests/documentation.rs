@@ -140,3 +140,32 @@ fn join(folder: &str, file: &str) -> String {
     }
     parts.join("/")
 }
+
+/// Whoever types a recipe does what the gate does: each of its commands stands in `.ci/run`, but for the places of files,
+/// and every script that the gate runs has a recipe.
+#[test]
+fn recipes_are_the_steps_of_the_gate() {
+    let (recipes, gate) = (page("justfile"), page(".ci/run"));
+    let words = |line: &str| -> Vec<String> {
+        let text = line.replace("{{ binaries }}", "$binaries").replace("{{ archive }}", "$archive").replace('"', "");
+        text.split_whitespace().map(str::to_owned).collect()
+    };
+    let steps: Vec<Vec<String>> = gate.lines().map(words).collect();
+    let outside = ["gate", "default", "dry-run", "release", "compiled", "test", "engines", "mutations", "bench"];
+    let mut recipe = "";
+    let mut checked = 0;
+    for line in recipes.lines() {
+        match line.strip_prefix("    ") {
+            None => recipe = line.split([':', ' ']).next().unwrap_or_default(),
+            Some(_) if outside.contains(&recipe) => {}
+            Some(command) => {
+                assert!(steps.contains(&words(command)), "recipe {recipe}: `{command}` is not in .ci/run");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked >= 8, "only {checked} commands were found");
+    for word in gate.split_whitespace().filter(|word| word.starts_with("scripts/") && !word.contains("nodes.sh")) {
+        assert!(recipes.contains(word), "{word} has no recipe");
+    }
+}
