@@ -33,6 +33,6 @@ pub use config::{ConfigArgs, ConfigError};
 pub use exit::Exit;
 pub use format::Format;
 pub use gate::{Gate, GateArgs, GateFault, pairs};
-pub use neutral::{MAX_TEXT, neutralise, plain};
+pub use neutral::{MAX_TEXT, neutralise, plain, visible_json};
 pub use panics::without_panic_texts;
-pub use report::{Report, Severity};
+pub use report::{DOCUMENT_VERSION, Report, Severity};
