@@ -80,15 +80,22 @@ impl<'a> LedgerTree<'a> {
     /// # Errors
     /// [`ReadFault`] where the object cannot be read.
     pub fn state(&self, ledger: &str) -> Result<Result<Option<State>, UnusableState>, ReadFault> {
-        let state = match self.snapshot.read(STATE_PATH, MAX_STATE_BYTES as u64) {
-            Ok(bytes) => bytes.map(|bytes| State::parse(&bytes)).transpose().map_err(|_| UnusableState::Invalid),
-            Err(ReadFault::NotRegular | ReadFault::TooLarge { .. }) => Err(UnusableState::Invalid),
-            Err(fault) => return Err(fault),
-        };
-        Ok(match state {
+        Ok(match Self::any_state(self.snapshot)? {
             Ok(Some(state)) if state.ledger() != ledger => Err(UnusableState::Foreign),
             state => state,
         })
+    }
+
+    /// As [`LedgerTree::state`], whichever ledger it is about.
+    ///
+    /// # Errors
+    /// [`ReadFault`] where the object cannot be read.
+    pub fn any_state(snapshot: &Snapshot) -> Result<Result<Option<State>, UnusableState>, ReadFault> {
+        match snapshot.read(STATE_PATH, MAX_STATE_BYTES as u64) {
+            Ok(bytes) => Ok(bytes.map(|bytes| State::parse(&bytes)).transpose().map_err(|_| UnusableState::Invalid)),
+            Err(ReadFault::NotRegular | ReadFault::TooLarge { .. }) => Ok(Err(UnusableState::Invalid)),
+            Err(fault) => Err(fault),
+        }
     }
 }
 

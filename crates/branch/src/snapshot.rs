@@ -187,8 +187,17 @@ impl Snapshot {
     pub fn entries(&self, bounds: TreeBounds) -> Result<Vec<Entry>, ReadFault> {
         match self.head {
             None => Ok(Vec::new()),
-            Some(head) => leaves(&self.repository, self.repository.find_commit(head.raw())?.tree_id(), bounds),
+            Some(head) => self.entries_at(head, bounds),
         }
+    }
+
+    /// As [`Snapshot::entries`], of another commit that is here: the head, or one that [`Snapshot::is_ancestor`] or
+    /// [`Snapshot::find_commit`] has reached.
+    ///
+    /// # Errors
+    /// As [`Snapshot::entries`].
+    pub fn entries_at(&self, commit: Oid, bounds: TreeBounds) -> Result<Vec<Entry>, ReadFault> {
+        leaves(&self.repository, self.repository.find_commit(commit.raw())?.tree_id(), bounds)
     }
 
     /// Reads the content of one listed entry, of at most `max` bytes.

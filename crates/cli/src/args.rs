@@ -21,6 +21,22 @@ pub(crate) enum Command {
     DryRun(DryRun),
     /// Check every record of a ledger
     Verify(Verify),
+    /// Show how full a ledger is, when it was last compacted, and what to do when it is full
+    Status(Status),
+    /// List records, the newest first
+    Log(Log),
+    /// Show one record whole, with its parents and children
+    Show(Show),
+    /// Find records with the query language of the agent's ledger_query tool
+    Query(Query),
+    /// Show which records and files differ between two commits of a branch
+    Diff(Diff),
+    /// List the records that no other record names as parent
+    Heads(Heads),
+    /// Write all records to a file: JSON lines, SQLite, or CSV
+    Export(Export),
+    /// Write a page that shows everything, in one file
+    Report(ReportPage),
     /// Print the canonical text of a JSON file and its SHA-256
     Canon(Canon),
     /// Run a validation script on a copy of a memory, exactly as the persist job runs it
@@ -37,6 +53,10 @@ pub(crate) enum Command {
     Explain(Explain),
     /// Show which job of a workflow file holds which right, and why
     Permissions(Workflows),
+    /// Print the completions of a shell
+    Completions(Completions),
+    /// Write the manual pages
+    Man(Man),
 }
 
 #[derive(Debug, clap::Args)]
@@ -64,8 +84,9 @@ pub(crate) struct DryRun {
     pub(crate) keep: Option<PathBuf>,
 }
 
+/// What a command looks at.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Verify {
+pub(crate) struct Target {
     /// A memory folder (it contains ledger/shards) or a git repository
     #[arg(value_name = "PATH|URL")]
     pub(crate) target: String,
@@ -74,12 +95,183 @@ pub(crate) struct Verify {
     pub(crate) branch: Option<String>,
 }
 
+/// How text is shown.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Showing {
+    /// Show instants instead of ages
+    #[arg(long)]
+    pub(crate) absolute: bool,
+    /// Never start a pager; otherwise long text on a terminal goes through $DAYBOOK_PAGER, $PAGER or less
+    #[arg(long)]
+    pub(crate) no_pager: bool,
+}
+
+/// The limits that a ledger is held against.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Limits {
+    /// The compiled configuration with the ledger's limits [default: the default limits]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The ledger, where the configuration has several
+    #[arg(long, value_name = "NAME", env = "DAYBOOK_LEDGER", requires = "config")]
+    pub(crate) ledger: Option<String>,
+}
+
+/// Which records, in the language of ledger_query.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Conditions {
+    /// Only records of this type
+    #[arg(long = "type", value_name = "TYPE")]
+    pub(crate) kind: Option<String>,
+    /// Only records whose payload meets these conditions, such as '{"payload.issue": {"gte": 7}}'
+    #[arg(long = "where", value_name = "JSON")]
+    pub(crate) conditions: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Verify {
+    #[command(flatten)]
+    pub(crate) target: Target,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Log {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) conditions: Conditions,
+    /// Only records from this instant on: 2026-03-01, a whole instant, or an age such as 12h, 3d, 2w
+    #[arg(long, value_name = "INSTANT")]
+    pub(crate) since: Option<String>,
+    /// Only records up to this instant
+    #[arg(long, value_name = "INSTANT")]
+    pub(crate) until: Option<String>,
+    /// Only records with this text in the payload, as its JSON spells it, or in the type
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) contains: Option<String>,
+    /// Most records; 0 shows all
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    /// One line for each record
+    #[arg(long)]
+    pub(crate) oneline: bool,
+    /// Draw the graph of records and their parents
+    #[arg(long, conflicts_with_all = ["kind", "conditions", "since", "until", "contains"])]
+    pub(crate) graph: bool,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Show {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// The record's id or digest, or the beginning of one (four characters or more)
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Query {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) conditions: Conditions,
+    /// Most records of the page [default: 100]
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// Where the page begins: the nextCursor of the one before
+    #[arg(long, value_name = "SHA")]
+    pub(crate) after: Option<String>,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Diff {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// Two commits of the branch: ids or their beginnings, HEAD, HEAD~N; a side left out is HEAD
+    #[arg(value_name = "A..B")]
+    pub(crate) range: String,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Heads {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    #[command(flatten)]
+    pub(crate) showing: Showing,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// The form
+    #[arg(long = "as", value_enum, value_name = "FORM", default_value = "jsonl")]
+    pub(crate) form: ExportForm,
+    /// The file, which is replaced; - is standard output, where the form is text
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+}
+
+/// A form of all records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ExportForm {
+    /// The stored lines, every parent before its children
+    Jsonl,
+    /// A database with one table, records
+    Sqlite,
+    /// A table with the payload as JSON text
+    Csv,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReportPage {
+    #[command(flatten)]
+    pub(crate) target: Target,
+    /// The page, which is replaced
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: PathBuf,
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Man {
+    /// The folder that the pages are written to
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: PathBuf,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Maintain {
     /// A clone or bare repository whose branches are the memory, or a memory folder
     #[arg(long, value_name = "PATH|URL", env = "DAYBOOK_MEMORY")]
     pub(crate) memory: String,
-    /// The ledger [default: the only one of the configuration, or the name of the memory folder]
+    /// The ledger [default: the only one of the configuration or repository, or the name of the memory folder]
     #[arg(long, value_name = "NAME", env = "DAYBOOK_LEDGER")]
     pub(crate) ledger: Option<String>,
     /// The branch it lives on [default: ledgers/NAME]

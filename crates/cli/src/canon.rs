@@ -7,6 +7,7 @@ use daybook_core::json::canonical;
 use daybook_runner::{CommonArgs, Exit, Format, Report};
 
 use crate::args::Canon;
+use crate::shown::print;
 
 /// Largest file that is read, in bytes.
 const MAX_BYTES: u64 = 64 * 1024 * 1024;
@@ -31,8 +32,7 @@ pub(crate) fn run(args: &Canon, common: &CommonArgs) -> Exit {
         Ok(canonical) => {
             let sha256 = Digest::of(canonical.as_bytes());
             if common.format() != Format::Json {
-                println!("{canonical}\n{sha256}");
-                return Exit::Ok;
+                return print(&format!("{canonical}\n{sha256}\n"), false);
             }
             report.count("bytes", canonical.len() as u64);
             report.member("canonical", canonical).member("sha256", sha256.to_string());

@@ -11,27 +11,33 @@ use crate::remote_fault::told;
 
 /// A branch at one moment.
 pub(crate) struct BranchState {
-    head: Option<Oid>,
-    ledger: LedgerView,
-    files: BTreeMap<String, Oid>,
+    pub(crate) head: Option<Oid>,
+    pub(crate) ledger: LedgerView,
+    pub(crate) files: BTreeMap<String, (Oid, u64)>,
 }
 
 impl BranchState {
     /// Reads a branch; one that does not exist is empty.
     pub(crate) fn read(remote: &Remote, branch: &BranchName) -> Result<Self, String> {
         let snapshot = remote.fetch(branch).map_err(|fault| told(&fault))?;
-        let ledger = LedgerView::of(&snapshot, |_| ()).map_err(|fault| fault.to_string())?;
-        let files = ordinary_files(&snapshot).map_err(|fault| fault.to_string())?;
-        Ok(Self { head: snapshot.head(), ledger, files })
+        Self::at(&snapshot, snapshot.head()).map_err(|fault| fault.to_string())
+    }
+
+    /// Reads the tree of a commit that was fetched; without one it is empty.
+    pub(crate) fn at(snapshot: &Snapshot, commit: Option<Oid>) -> Result<Self, ReadFault> {
+        let ledger = LedgerView::of(snapshot, commit, |_| ())?;
+        let files = commit.map_or(Ok(BTreeMap::new()), |commit| ordinary_files(snapshot, commit))?;
+        Ok(Self { head: commit, ledger, files })
     }
 }
 
-fn ordinary_files(snapshot: &Snapshot) -> Result<BTreeMap<String, Oid>, ReadFault> {
-    let entries = snapshot.entries(TreeBounds::default())?;
+/// The files outside of the ledger: each with its object and its size in bytes.
+fn ordinary_files(snapshot: &Snapshot, commit: Oid) -> Result<BTreeMap<String, (Oid, u64)>, ReadFault> {
+    let entries = snapshot.entries_at(commit, TreeBounds::default())?;
     let ordinary = entries.into_iter().filter_map(|entry| {
         let path = String::from_utf8_lossy(&entry.path).into_owned();
         let in_ledger = MemoryPath::parse(&path).is_ok_and(|path| path.is_ledger());
-        (!in_ledger).then_some((path, entry.oid))
+        (!in_ledger).then_some((path, (entry.oid, entry.bytes)))
     });
     Ok(ordinary.collect())
 }
@@ -54,17 +60,7 @@ impl BranchDiff {
         let added = after.ledger.records().filter(|record| !before.ledger.ledger.contains(&record.sha())).collect();
         let lost = before.ledger.ledger.order().map(|entry| entry.sha());
         let lost = lost.filter(|sha| !after.ledger.ledger.contains(sha)).collect();
-        let mut files = Vec::new();
-        for (path, oid) in &after.files {
-            match before.files.get(path) {
-                None => files.push((path.clone(), "added")),
-                Some(old) if old != oid => files.push((path.clone(), "changed")),
-                Some(_) => {}
-            }
-        }
-        files.extend(
-            before.files.keys().filter(|path| !after.files.contains_key(*path)).map(|p| (p.clone(), "deleted")),
-        );
+        let files = changes(before, after);
         Self { branch: branch.to_string(), base: before.head, head: after.head, added, lost, files }
     }
 
@@ -82,6 +78,21 @@ impl BranchDiff {
             "files": files,
         })
     }
+}
+
+/// The ordinary files that differ: path, and `added`, `changed` or `deleted`.
+pub(crate) fn changes(before: &BranchState, after: &BranchState) -> Vec<(String, &'static str)> {
+    let mut files = Vec::new();
+    for (path, (oid, _)) in &after.files {
+        match before.files.get(path) {
+            None => files.push((path.clone(), "added")),
+            Some((old, _)) if old != oid => files.push((path.clone(), "changed")),
+            Some(_) => {}
+        }
+    }
+    let gone = before.files.keys().filter(|path| !after.files.contains_key(*path));
+    files.extend(gone.map(|path| (path.clone(), "deleted")));
+    files
 }
 
 fn record_json(record: &Record) -> Value {

@@ -2,13 +2,12 @@
 //!
 //! The words are those of `docs/diagnostics.md`, which a test holds to the codes in the sources.
 
-use std::io::Write as _;
-
 use daybook_compiler::did_you_mean;
 use daybook_runner::{CommonArgs, Exit, Format, MAX_TEXT, Report, Severity, plain};
 use serde_json::json;
 
 use crate::args::Explain;
+use crate::shown::print;
 
 const PAGE: &str = include_str!("../../../docs/diagnostics.md");
 
@@ -38,7 +37,7 @@ pub(crate) fn run(args: &Explain, common: &CommonArgs) -> Exit {
         return report.emit(common);
     }
     let Section { code, example, meaning, advice, .. } = section;
-    print(&format!("{code}\n\n  {}\n\n{meaning}\n\n{ADVICE}{advice}\n", example.replace('\n', "\n  ")))
+    print(&format!("{code}\n\n  {}\n\n{meaning}\n\n{ADVICE}{advice}\n", example.replace('\n', "\n  ")), false)
 }
 
 /// Takes the code out of a pasted line, such as `error[shard-tampered]: …` or `warning  log-missing: …`.
@@ -67,7 +66,7 @@ fn list(sections: &[Section<'_>], common: &CommonArgs) -> Exit {
         }
         text.push_str(&format!("  {}\n", section.code));
     }
-    print(&text)
+    print(&text, false)
 }
 
 fn unknown(asked: &str, sections: &[Section<'_>], common: &CommonArgs) -> Exit {
@@ -77,12 +76,6 @@ fn unknown(asked: &str, sections: &[Section<'_>], common: &CommonArgs) -> Exit {
     let hint = hint.unwrap_or_else(|| "daybook explain lists all codes".to_owned());
     report.diagnose(Severity::Error, "unknown-code", &message, json!({ "hint": hint }));
     report.emit(common)
-}
-
-fn print(text: &str) -> Exit {
-    let mut stdout = std::io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    if written.is_ok() { Exit::Ok } else { Exit::Io }
 }
 
 fn sections(page: &str) -> Vec<Section<'_>> {

@@ -14,10 +14,14 @@ mod init;
 mod job;
 mod ledger_view;
 mod maintain;
+mod manual;
 mod progress;
 mod remote_fault;
+mod shown;
+mod target;
 mod try_script;
 mod verify;
+mod view;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -51,5 +55,15 @@ fn run(args: Vec<OsString>) -> Exit {
         Command::Maintain(maintain) => maintain::run(&maintain, &args.common),
         Command::TryScript(try_script) => try_script::run(&try_script, &args.common),
         Command::Verify(verify) => verify::run(&verify, &args.common),
+        Command::Status(status) => view::status::run(&status, &args.common),
+        Command::Log(log) => view::log::run(&log, &args.common),
+        Command::Show(show) => view::show::run(&show, &args.common),
+        Command::Query(query) => view::query::run(&query, &args.common),
+        Command::Diff(diff) => view::diff::run(&diff, &args.common),
+        Command::Heads(heads) => view::heads::run(&heads, &args.common),
+        Command::Export(export) => view::export::run(&export, &args.common),
+        Command::Report(report) => view::report::run(&report, &args.common),
+        Command::Completions(completions) => manual::completions(&completions),
+        Command::Man(man) => manual::man(&man, &args.common),
     }
 }

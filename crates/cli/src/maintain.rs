@@ -8,12 +8,13 @@ use std::io;
 use std::path::Path;
 use std::process::Command;
 
+use daybook_branch::{Remote, Token};
 use daybook_core::config::Config;
 use daybook_runner::{CommonArgs, Exit, Report, Severity, Stop};
 use serde_json::{Value, json};
 
 use crate::args::Maintain;
-use crate::verify::is_memory_folder;
+use crate::target::{is_memory_folder, only_ledger};
 
 fn not_run(error: io::Error) -> Stop {
     Stop::io("job-not-run", format!("a job cannot be run here: {error}"))
@@ -85,9 +86,18 @@ fn maintain(args: &Maintain, report: &mut Report) -> Result<(), Stop> {
 
 /// The ledger's name where no configuration has it.
 fn named(args: &Maintain, is_folder: bool) -> Result<String, Stop> {
-    let folder = || Path::new(&args.memory).canonicalize().ok()?.file_name()?.to_str().map(str::to_owned);
-    let name = args.ledger.clone().or_else(|| if is_folder { folder() } else { None });
-    name.ok_or_else(|| Stop::usage("ledger-missing", "give --ledger NAME, or --config FILE with one ledger"))
+    let missing = |there_are: &str| Stop::usage("ledger-missing", format!("give --ledger NAME{there_are}"));
+    if let Some(name) = &args.ledger {
+        return Ok(name.clone());
+    }
+    if is_folder {
+        let path = Path::new(&args.memory).canonicalize().map_err(not_run)?;
+        return path.file_name().and_then(|name| name.to_str()).map(str::to_owned).ok_or_else(|| missing(""));
+    }
+    match only_ledger(&Remote::new(&args.memory, Token::from_environment(None)?)?)? {
+        Ok(branch) => Ok(branch.as_str().trim_start_matches("ledgers/").to_owned()),
+        Err(branches) => Err(missing(&format!("; there are: {}", branches.join(", ")))),
+    }
 }
 
 /// The only ledger of a configuration that is compacted.

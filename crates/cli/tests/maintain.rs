@@ -18,7 +18,7 @@ const BRANCH: &str = "ledgers/triage";
 
 fn maintain(bare: &BareRepository, options: &[&str]) -> (i32, Value) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
-    command.args(["maintain", "--ledger", "triage", "--format", "json", "--memory"]).arg(bare.path()).args(options);
+    command.args(["maintain", "--format", "json", "--memory"]).arg(bare.path()).args(options);
     let output = command.env_remove("GITHUB_TOKEN").env_remove("DAYBOOK_TOKEN").output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     (

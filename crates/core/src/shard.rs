@@ -125,19 +125,36 @@ impl ShardScan {
     /// The caller bounds the size of a shard ([`crate::limits::READ_SHARD_BYTES`]); time is linear in it.
     #[must_use]
     pub fn new(shard: ShardId, bytes: &[u8]) -> Self {
+        Self::noting(shard, bytes, |_| ())
+    }
+
+    /// As [`ShardScan::new`]; `note` is shown each record while its members are at hand, in the order of
+    /// [`ShardScan::entries`].
+    #[must_use]
+    pub fn noting(shard: ShardId, bytes: &[u8], note: impl FnMut(&CheckedLine<'_>)) -> Self {
         let mut scan = Self { shard, bytes: 0, lines: 0, entries: Vec::new(), diagnostics: Diagnostics::default() };
-        scan.append(bytes);
+        scan.read(bytes, note);
         scan
     }
 
     /// Checks what was appended to a shard whose bytes so far ended with a newline. Returns the records found in it.
     // DB-2-07, DB-8-04
     pub fn append(&mut self, bytes: &[u8]) -> &[Entry] {
-        let (known, origin) = (self.entries.len(), usize::try_from(self.bytes).unwrap_or(usize::MAX));
+        let known = self.entries.len();
+        self.read(bytes, |_| ());
+        self.entries.get(known..).unwrap_or_default()
+    }
+
+    fn read(&mut self, bytes: &[u8], mut note: impl FnMut(&CheckedLine<'_>)) {
+        let origin = usize::try_from(self.bytes).unwrap_or(usize::MAX);
         let mut start = 0;
         for (place, checked) in placed_lines(bytes) {
+            let known = self.entries.len();
             start = place.end + 1;
             self.line(checked, origin.saturating_add(place.start), place.len());
+            if let (Ok(line), true) = (&checked, self.entries.len() > known) {
+                note(line);
+            }
         }
         if start < bytes.len() {
             self.lines += 1;
@@ -150,7 +167,6 @@ impl ShardScan {
             });
         }
         self.bytes = self.bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
-        self.entries.get(known..).unwrap_or_default()
     }
 
     fn line(&mut self, checked: Result<CheckedLine<'_>, LineFault>, start: usize, length: usize) {

@@ -40,6 +40,29 @@ pub fn neutralise(text: &str, max: usize) -> String {
     shown
 }
 
+/// JSON text with every character that hides or reorders text written as an escape: it means the same, and a terminal
+/// shows what is there. Line feeds, which only stand between tokens, are kept; `##[` loses its meaning to a runner.
+// DB-9-14
+#[must_use]
+pub fn visible_json(text: &str) -> std::borrow::Cow<'_, str> {
+    if text.is_ascii() && !text.contains("##[") && !text.contains('\u{7f}') {
+        return text.into();
+    }
+    let mut shown = String::with_capacity(text.len());
+    for (at, character) in text.char_indices() {
+        let starts_a_command = character == '[' && text.get(..at).is_some_and(|before| before.ends_with("##"));
+        if (hides(character) && character != '\n') || starts_a_command {
+            let mut units = [0; 2];
+            for unit in character.encode_utf16(&mut units) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            shown.push(character);
+        }
+    }
+    shown.into()
+}
+
 fn shorten(text: &str, max: usize) -> impl Iterator<Item = char> {
     let cut = text.chars().nth(max).is_some();
     text.chars().take(max).map(|c| if hides(c) { '\u{fffd}' } else { c }).chain(cut.then_some('…'))

@@ -6,7 +6,10 @@ use std::io::Write as _;
 use serde_json::{Map, Value, json};
 
 use crate::commands::{self, Place};
-use crate::{CommonArgs, Exit, Format, MAX_TEXT, plain, sarif};
+use crate::{CommonArgs, Exit, Format, MAX_TEXT, plain, sarif, visible_json};
+
+/// Version of the JSON form; it grows when a member changes its meaning or goes.
+pub const DOCUMENT_VERSION: u64 = 1;
 
 /// The runner shows at most this many annotations of a step.
 const MAX_ANNOTATIONS: usize = 10;
@@ -173,6 +176,7 @@ impl Report {
     #[must_use]
     pub fn to_json(&self) -> Value {
         let mut document = self.members.clone();
+        document.insert("version".to_owned(), DOCUMENT_VERSION.into());
         document.insert("outcome".to_owned(), self.outcome.into());
         document.insert("diagnostics".to_owned(), self.diagnostics.clone().into());
         document.insert("counts".to_owned(), json!(self.counts));
@@ -186,7 +190,7 @@ impl Report {
     #[must_use]
     pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Json => format!("{}\n", self.to_json()),
+            Format::Json => format!("{}\n", visible_json(&self.to_json().to_string())),
             Format::Sarif => format!("{}\n", sarif::document(&self.diagnostics)),
             Format::Human => self.human(),
             Format::Github => {
@@ -201,7 +205,7 @@ impl Report {
     }
 
     /// Prints the report on standard output in the form that the arguments ask for, and gives the exit. Where the
-    /// output cannot be written, the exit is [`Exit::Io`].
+    /// output cannot be written, the exit is [`Exit::Io`]; a reader that has read enough is no such case.
     #[must_use]
     pub fn emit(&self, common: &CommonArgs) -> Exit {
         self.emit_as(common.format())
@@ -211,8 +215,10 @@ impl Report {
     #[must_use]
     pub fn emit_as(&self, format: Format) -> Exit {
         let mut stdout = std::io::stdout().lock();
-        let written = stdout.write_all(self.render(format).as_bytes()).and_then(|()| stdout.flush());
-        if written.is_ok() { self.exit } else { Exit::Io }
+        match stdout.write_all(self.render(format).as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Exit::Io,
+            _ => self.exit,
+        }
     }
 
     fn human(&self) -> String {
@@ -304,6 +310,15 @@ mod tests {
             assert_eq!(document[member], json!([]));
         }
         assert_eq!(report.render(Format::Json).lines().count(), 1);
+    }
+
+    #[test]
+    fn json_shows_hidden_characters_as_escapes_and_means_the_same() {
+        let mut report = Report::new(Exit::Ok);
+        report.member("payload", "a\u{202e}b\u{e0041}\u{9b}c");
+        let text = report.render(Format::Json);
+        assert!(text.contains(r"a\u202eb\udb40\udc41\u009bc"), "{text}");
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), report.to_json());
     }
 
     #[test]

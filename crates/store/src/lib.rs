@@ -20,7 +20,7 @@ pub use candidate::write_candidate;
 pub use error::StoreError;
 pub use folder::{FolderLock, MemoryFolder};
 pub use index::FolderIndex;
-pub use scan::{Progress, scan_folder};
+pub use scan::{Progress, scan_folder, scan_folder_noting};
 pub use shards::{Listing, ShardFolder};
 pub use verbs::Published;
 pub use writer::{AppendError, Appended, NewRecord, Writer};

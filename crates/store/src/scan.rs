@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use daybook_core::diagnostic::Detail;
 use daybook_core::limits::Count;
 use daybook_core::shard::ShardScan;
-use daybook_core::{Ledger, ShardId};
+use daybook_core::{CheckedLine, Ledger, ShardId};
 
 use crate::{ShardFolder, StoreError};
 
@@ -34,6 +34,21 @@ pub fn scan_folder(
     threads: NonZeroUsize,
     progress: &(dyn Fn(Progress) + Sync),
 ) -> Result<Ledger, StoreError> {
+    scan_folder_noting(folder, max_shards, threads, progress, &|_| ()).map(|(ledger, _)| ledger)
+}
+
+/// As [`scan_folder`], and collects what `note` makes of each record while its members are at hand: shard by shard in
+/// ascending order, line by line; of a repeated record each copy.
+///
+/// # Errors
+/// As [`scan_folder`].
+pub fn scan_folder_noting<T: Send>(
+    folder: &ShardFolder,
+    max_shards: Count,
+    threads: NonZeroUsize,
+    progress: &(dyn Fn(Progress) + Sync),
+    note: &(dyn Fn(&CheckedLine<'_>) -> T + Sync),
+) -> Result<(Ledger, Vec<T>), StoreError> {
     let listing = folder.list()?;
     let bound = usize::try_from(max_shards.get()).unwrap_or(usize::MAX);
     let shards = listing.shards.get(..bound).unwrap_or(&listing.shards);
@@ -44,7 +59,7 @@ pub fn scan_folder(
     if shards.len() < listing.shards.len() || listing.truncated {
         builder.add_file_fault(None, Detail::ShardBound);
     }
-    let work = Work { folder, shards, next: AtomicUsize::new(0), done: AtomicUsize::new(0), progress };
+    let work = Work { folder, shards, next: AtomicUsize::new(0), done: AtomicUsize::new(0), progress, note };
     let results = Mutex::new(Vec::with_capacity(shards.len()));
     if threads.get() == 1 {
         work.run(&results);
@@ -57,9 +72,13 @@ pub fn scan_folder(
     }
     let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     results.sort_unstable_by_key(|(shard, _)| *shard);
+    let mut notes = Vec::new();
     for (shard, result) in results {
         match result {
-            Ok(scan) => builder.add_scan(scan),
+            Ok((scan, mut noted)) => {
+                builder.add_scan(scan);
+                notes.append(&mut noted);
+            }
             Err(StoreError::NotRegular | StoreError::NotAFolder) => {
                 builder.add_file_fault(Some(shard), Detail::NotRegular)
             }
@@ -67,24 +86,28 @@ pub fn scan_folder(
             Err(error) => return Err(error),
         }
     }
-    Ok(builder.finish())
+    Ok((builder.finish(), notes))
 }
 
-struct Work<'a> {
+struct Work<'a, T> {
     folder: &'a ShardFolder,
     shards: &'a [ShardId],
     next: AtomicUsize,
     done: AtomicUsize,
     progress: &'a (dyn Fn(Progress) + Sync),
+    note: &'a (dyn Fn(&CheckedLine<'_>) -> T + Sync),
 }
 
-type Results = Mutex<Vec<(ShardId, Result<ShardScan, StoreError>)>>;
+type Results<T> = Mutex<Vec<(ShardId, Result<(ShardScan, Vec<T>), StoreError>)>>;
 
-impl Work<'_> {
-    fn run(&self, results: &Results) {
+impl<T> Work<'_, T> {
+    fn run(&self, results: &Results<T>) {
         let mut buffer = Vec::new();
         while let Some(&shard) = self.shards.get(self.next.fetch_add(1, Ordering::Relaxed)) {
-            let result = self.folder.read_into(shard, &mut buffer).map(|()| ShardScan::new(shard, &buffer));
+            let result = self.folder.read_into(shard, &mut buffer).map(|()| {
+                let mut notes = Vec::new();
+                (ShardScan::noting(shard, &buffer, |line| notes.push((self.note)(line))), notes)
+            });
             results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((shard, result));
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             (self.progress)(Progress { shards: done, of: self.shards.len() });
