@@ -279,8 +279,8 @@ mod tests {
 
     const NOW: i64 = 1_800_000_000_000;
 
-    fn facts(records: usize, count: usize) -> Vec<Facts> {
-        shards(Shape::new(records, count, false), 1).iter().map(|(id, bytes)| Facts::of(*id, bytes)).collect()
+    fn facts(records: usize, count: usize) -> Vec<Facts<'static>> {
+        shards(Shape::new(records, count, false), 1).into_iter().map(|(id, bytes)| Facts::of(id, bytes)).collect()
     }
 
     fn configured(max_shards: u64, max_segment_kb: u64) -> Configured {
