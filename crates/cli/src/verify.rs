@@ -18,7 +18,7 @@ pub(crate) fn run(args: &Verify, common: &CommonArgs) -> Exit {
     Shown::finish(verified, common, false)
 }
 
-fn tell(ledger: &Ledger) -> Report {
+pub(crate) fn tell(ledger: &Ledger) -> Report {
     let diagnostics = ledger.diagnostics();
     let mut report = Report::new(if diagnostics.has_errors() { Exit::Findings } else { Exit::Ok });
     report

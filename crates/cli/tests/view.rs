@@ -9,6 +9,8 @@ mod diff;
 mod export;
 #[path = "view/list.rs"]
 mod list;
+#[path = "view/report.rs"]
+mod report;
 #[path = "view/same.rs"]
 mod same;
 #[path = "view/status.rs"]

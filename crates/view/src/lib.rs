@@ -15,6 +15,7 @@ pub mod age;
 pub mod filter;
 pub mod graph;
 pub mod newest;
+pub mod page;
 
 pub mod pretty;
 pub mod row;
