@@ -67,6 +67,10 @@ action: release
 clients: release
     scripts/clients.sh {{ binaries }}/daybook --bin-dir {{ binaries }}
 
+# the report page in headless Chromium
+report: release
+    scripts/report.sh {{ binaries }}/daybook
+
 # the engines of agents, up to the model
 engines:
     scripts/engines.sh
