@@ -81,8 +81,7 @@ impl Segment {
     }
 
     fn from_lines(metadata: &str, lines: &Lines<'_>) -> Self {
-        let bytes = lines.bytes();
-        Self { identity: lines.identity_of(metadata, Digest::of(&bytes)), bytes }
+        Self { identity: lines.identity(metadata), bytes: lines.bytes() }
     }
 
     /// What it is.
@@ -180,30 +179,15 @@ impl<'a> Lines<'a> {
         if is_too_deep { Err(SegmentFault::TooDeep) } else { Ok(Self { lines, size }) }
     }
 
-    fn identity(&self, metadata: &str) -> SegmentIdentity {
-        let mut bytes = Hasher::new();
-        for (_, line) in &self.lines {
-            bytes.update(line);
-            bytes.update(b"\n");
-        }
-        self.identity_of(metadata, bytes.finish())
-    }
-
     // DB-6-03
-    fn identity_of(&self, metadata: &str, sha256: Digest) -> SegmentIdentity {
-        let mut identity = Hasher::new();
-        identity.update(b"{\"metadata\":\"");
-        identity.update(Text::new(metadata).spelling().as_bytes());
-        identity.update(b"\",\"records\":[");
-        for (position, (_, line)) in self.lines.iter().enumerate() {
-            if position > 0 {
-                identity.update(b",");
-            }
-            identity.update(line);
+    fn identity(&self, metadata: &str) -> SegmentIdentity {
+        let mut twin = Twin::new(metadata);
+        for (_, line) in &self.lines {
+            twin.line(line);
         }
-        identity.update(b"]}");
+        let (identity, sha256) = twin.finish();
         SegmentIdentity {
-            id: ShardId::from_digest(&identity.finish()),
+            id: ShardId::from_digest(&identity),
             sha256,
             size: self.size,
             records: self.lines.iter().map(|(sha, _)| *sha).collect(),
@@ -220,9 +204,106 @@ impl<'a> Lines<'a> {
     }
 }
 
+/// Length of a block of SHA-256.
+const BLOCK: usize = 64;
+/// How much text is gathered before it is hashed.
+const GATHERED: usize = 16 * 1024;
+
+/// The two digests of a segment: that of its bytes, and that of the canonical text of which it is made, which is the same
+/// lines between commas. Whole blocks of both are hashed in turn: neither waits for the other, so that a processor works
+/// on both at once, and the pair takes three quarters of the time of one after the other (`cargo bench -p
+/// daybook-compaction`).
+struct Twin {
+    text: Hasher,
+    bytes: Hasher,
+    /// Lines with their newlines: all that the bytes' hasher has not seen.
+    gathered: Vec<u8>,
+    /// How many bytes of them the text's hasher has seen; then it stands at the start of a block, too.
+    ahead: usize,
+    /// How many bytes are missing to the start of a block.
+    lead: usize,
+}
+
+impl Twin {
+    fn new(metadata: &str) -> Self {
+        let opening = format!("{{\"metadata\":\"{}\",\"records\":[", Text::new(metadata).spelling());
+        let mut text = Hasher::new();
+        text.update(opening.as_bytes());
+        let lead = opening.len().next_multiple_of(BLOCK) - opening.len();
+        Self { text, bytes: Hasher::new(), gathered: Vec::with_capacity(2 * GATHERED), ahead: 0, lead }
+    }
+
+    fn line(&mut self, line: &[u8]) {
+        self.gathered.extend_from_slice(line);
+        self.gathered.push(b'\n');
+        if self.gathered.len() > GATHERED {
+            self.hash();
+        }
+    }
+
+    /// Hashes all whole blocks of both but the last byte, which may turn out to be the last of all.
+    fn hash(&mut self) {
+        if self.ahead < self.lead {
+            // No line is shorter than a block.
+            let lead = self.gathered.get(..self.lead).unwrap_or_default();
+            self.text.update(&between_commas(lead));
+            self.ahead = self.lead;
+        }
+        let own = self.gathered.as_chunks::<BLOCK>().0;
+        let shifted = self.gathered.get(self.ahead..self.gathered.len().saturating_sub(1)).unwrap_or_default();
+        let mut done = 0;
+        for (own, shifted) in own.iter().zip(shifted.as_chunks::<BLOCK>().0) {
+            self.bytes.update(own);
+            self.text.update(&shifted.map(comma_for_newline));
+            done += BLOCK;
+        }
+        self.gathered.drain(..done);
+    }
+
+    /// The digest of the text, and that of the bytes.
+    fn finish(mut self) -> (Digest, Digest) {
+        let rest = self.gathered.get(self.ahead..self.gathered.len().saturating_sub(1)).unwrap_or_default();
+        self.text.update(&between_commas(rest));
+        self.text.update(b"]}");
+        self.bytes.update(&self.gathered);
+        (self.text.finish(), self.bytes.finish())
+    }
+}
+
+/// In canonical lines a newline stands at their ends only.
+const fn comma_for_newline(byte: u8) -> u8 {
+    if byte == b'\n' { b',' } else { byte }
+}
+
+fn between_commas(lines: &[u8]) -> Vec<u8> {
+    lines.iter().copied().map(comma_for_newline).collect()
+}
+
 /// Whether a canonical payload is nested beyond what a segment may hold. Text with no more opening brackets than that
 /// cannot be, which spares nearly every payload the walk.
 fn is_too_deep(payload: &[u8]) -> bool {
     let brackets = memchr::memchr2_iter(b'[', b'{', payload).take(MAX_WRITE_NESTING + 1).count();
     brackets > MAX_WRITE_NESTING && walk::value(payload, PAYLOAD_DEPTH).is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The identity of segments of every length around the blocks and the gathered text, against the plain definition.
+    #[test]
+    fn both_digests_are_those_of_the_whole_texts() {
+        let line = |number: usize| format!("{number:0>width$}", width = 80 + number * 7 % 130).into_bytes();
+        for metadata in [COMPACTION_METADATA, PERSIST_METADATA, "{}"] {
+            for count in (1..40).chain([150, 151, 152, 500, 1000]) {
+                let lines: Vec<Vec<u8>> = (0..count).map(line).collect();
+                let mut twin = Twin::new(metadata);
+                lines.iter().for_each(|line| twin.line(line));
+                let bytes = [lines.join(&b'\n'), b"\n".to_vec()].concat();
+                let opening = format!("{{\"metadata\":\"{}\",\"records\":[", Text::new(metadata).spelling());
+                let text = [opening.as_bytes(), &lines.join(&b','), b"]}"].concat();
+                assert_eq!(twin.finish(), (Digest::of(&text), Digest::of(&bytes)), "{count} lines under {metadata}");
+            }
+        }
+    }
 }
