@@ -298,7 +298,9 @@ mod tests {
             for count in (1..40).chain([150, 151, 152, 500, 1000]) {
                 let lines: Vec<Vec<u8>> = (0..count).map(line).collect();
                 let mut twin = Twin::new(metadata);
-                lines.iter().for_each(|line| twin.line(line));
+                for line in &lines {
+                    twin.line(line);
+                }
                 let bytes = [lines.join(&b'\n'), b"\n".to_vec()].concat();
                 let opening = format!("{{\"metadata\":\"{}\",\"records\":[", Text::new(metadata).spelling());
                 let text = [opening.as_bytes(), &lines.join(&b','), b"]}"].concat();

@@ -1,13 +1,15 @@
 //! The ledger as it is on the branch: the only thing besides the baseline that a staged record is held against.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::mpsc;
+use std::thread;
 
 use daybook_branch::{Entry, Oid, Snapshot, TreeBounds};
 use daybook_core::diagnostic::Detail;
 use daybook_core::limits::{Count, READ_SHARD_BYTES};
 use daybook_core::shard::ShardScan;
 use daybook_core::{Digest, Ledger, Limits, MemoryPath, ShardId};
-use daybook_runner::Stop;
+use daybook_runner::{Exit, Stop};
 use uuid::Uuid;
 
 /// Scans of earlier attempts: a shard does not change, so most of a moved branch is known already.
@@ -39,21 +41,21 @@ impl Head {
             return Ok(Self { ledger, ids: HashSet::new(), shards, files });
         };
         let bound = usize::try_from(limits.max_shards().get()).unwrap_or(usize::MAX);
+        let readable = |entry: &Entry| entry.kind.is_regular() && entry.bytes <= READ_SHARD_BYTES.get();
+        let unknown = shards
+            .iter()
+            .take(bound)
+            .filter(|(shard, entry)| readable(entry) && !scans.contains_key(&(**shard, entry.oid)));
+        let scanned = scan(snapshot, unknown)?;
+        scans.extend(scanned);
         let mut builder = Ledger::builder(limits.max_shards());
         for (shard, entry) in shards.iter().take(bound) {
             if !entry.kind.is_regular() {
                 builder.add_file_fault(Some(*shard), Detail::NotRegular);
             } else if entry.bytes > READ_SHARD_BYTES.get() {
                 builder.add_file_fault(Some(*shard), Detail::Oversized);
-            } else {
-                builder.add_scan(match scans.get(&(*shard, entry.oid)) {
-                    Some(scan) => scan.clone(),
-                    None => {
-                        let scan = ShardScan::new(*shard, &snapshot.content(entry, READ_SHARD_BYTES.get())?);
-                        scans.insert((*shard, entry.oid), scan.clone());
-                        scan
-                    }
-                });
+            } else if let Some(scan) = scans.get(&(*shard, entry.oid)) {
+                builder.add_scan(scan.clone());
             }
         }
         let ledger = builder.finish();
@@ -102,4 +104,38 @@ impl Head {
         let Some(entry) = entry.filter(|entry| entry.bytes <= READ_SHARD_BYTES.get()) else { return Ok(false) };
         Ok(Digest::of(&snapshot.content(entry, READ_SHARD_BYTES.get())?) == sha256)
     }
+}
+
+/// How many shards that were read wait to be scanned, at most.
+const WAITING: usize = 2;
+
+/// Reads shards here and scans them on a thread of its own: git's objects are for one thread, and unpacking one takes about
+/// as long as scanning it.
+fn scan<'a>(snapshot: &Snapshot, shards: impl Iterator<Item = (&'a ShardId, &'a Entry)>) -> Result<Scans, Stop> {
+    thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<(ShardId, Oid, Vec<u8>)>(WAITING);
+        let scanner = scope.spawn(move || {
+            let scans = receiver.into_iter().map(|(shard, oid, bytes)| ((shard, oid), ShardScan::new(shard, &bytes)));
+            scans.collect()
+        });
+        let mut outcome = Ok(());
+        for (shard, entry) in shards {
+            match snapshot.content(entry, READ_SHARD_BYTES.get()) {
+                Ok(bytes) => {
+                    // Where the scanner is gone, joining it says so.
+                    if sender.send((*shard, entry.oid, bytes)).is_err() {
+                        break;
+                    }
+                }
+                Err(fault) => {
+                    outcome = Err(Stop::from(fault));
+                    break;
+                }
+            }
+        }
+        drop(sender);
+        let scans =
+            scanner.join().map_err(|_| Stop::new(Exit::Internal, "scan-failed", "a shard could not be scanned"));
+        outcome.and(scans)
+    })
 }
