@@ -2,10 +2,11 @@
 #![no_main]
 
 use daybook_core::index::LedgerIndex;
-use daybook_core::limits::Count;
+use daybook_core::known::KnownShard;
+use daybook_core::limits::{Bytes, Count};
 use daybook_core::segment::{PERSIST_METADATA, Segment};
 use daybook_core::shard::ShardScan;
-use daybook_core::{CheckedLine, Digest, Ledger, ShardId};
+use daybook_core::{Digest, Ledger, ShardId};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -29,19 +30,16 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(forth.order().map(|entry| entry.sha()).eq(back.order().map(|entry| entry.sha())));
 
     let mut index = LedgerIndex::new([]);
-    let mut lines = Vec::new();
     for (shard, bytes) in &shards {
-        let complete = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-        lines.extend(bytes[..complete].split(|byte| *byte == b'\n').filter_map(|line| CheckedLine::check(line).ok()));
         for entry in ShardScan::new(*shard, bytes).entries() {
             index.add(entry);
         }
     }
     assert!(index.heads().eq(forth.heads().iter().copied()));
-    assert!(lines.iter().all(|line| forth.contains(&line.sha())));
-    if let Ok(segment) =
-        Segment::build_from_checked(PERSIST_METADATA, lines, daybook_core::limits::Bytes::new(u64::MAX))
-    {
+    let known: Vec<KnownShard<'_>> = shards.iter().map(|(_, bytes)| KnownShard::of(*bytes)).collect();
+    assert!(known.iter().flat_map(KnownShard::lines).all(|line| forth.contains(&line.sha())));
+    let lines = known.iter().filter_map(KnownShard::kept);
+    if let Ok(segment) = Segment::build_from_known(PERSIST_METADATA, lines, Bytes::new(u64::MAX)) {
         let mut builder = Ledger::builder(Count::new(1));
         builder.add_shard(segment.id(), segment.bytes());
         assert_eq!(builder.finish().len(), forth.len());
