@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::sources::Source;
+use crate::sources::{self, Source};
 
 /// The page with one section for each code.
 pub const PAGE: &str = "docs/diagnostics.md";
@@ -54,6 +54,27 @@ pub fn in_sources(sources: &[Source]) -> BTreeSet<String> {
 #[must_use]
 pub fn in_page(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.strip_prefix("### ")).collect()
+}
+
+/// Every text that a test compares what it sees with: test sources, tests inside of sources, and expected outputs.
+#[must_use]
+pub fn test_texts() -> Vec<String> {
+    let rust = sources::rust().into_iter().filter(|source| !source.path.starts_with("crates/testkit/"));
+    let inside = |source: Source| {
+        if is_program(&source.path) {
+            source.text.split_once("\n#[cfg(test)]\nmod ").map(|(_, tests)| tests.to_owned())
+        } else {
+            Some(source.text)
+        }
+    };
+    let outputs = sources::files(&["testdata/err"], ".out").into_iter().map(|source| source.text);
+    rust.filter_map(inside).chain(outputs).collect()
+}
+
+/// Whether a text names a code: as a literal, or in brackets as a report for people does.
+#[must_use]
+pub fn names(text: &str, code: &str) -> bool {
+    [format!("\"{code}\""), format!("[{code}]")].iter().any(|name| text.contains(name))
 }
 
 /// Whether a file is part of a program: no test, no bench, nothing of this crate.

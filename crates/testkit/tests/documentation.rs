@@ -45,6 +45,23 @@ fn what_is_built_otherwise_stands_in_its_file() {
     }
 }
 
+/// Faults of ours, of a library or of the machine that no input brings about: the code and why no test provokes it.
+const NOT_PROVOKED: [(&str, &str); 1] = [("scan-failed", "a thread that panics, which is a bug")];
+
+/// What a program can say, a test has seen it say, in its own source or in the text that it compares with.
+#[test]
+fn every_code_has_a_test() {
+    let texts: Vec<String> = codes::test_texts();
+    let is_seen = |code: &str| texts.iter().any(|text| codes::names(text, code));
+    let text = page(PAGE);
+    let all = codes::in_page(&text);
+    let excused = NOT_PROVOKED.map(|(code, _)| code);
+    let missing: Vec<_> = all.iter().filter(|code| !is_seen(code) && !excused.contains(code)).collect();
+    assert!(missing.is_empty(), "no test sees {missing:?}");
+    let stale: Vec<_> = excused.iter().filter(|code| is_seen(code) || !all.contains(code)).collect();
+    assert!(stale.is_empty(), "{stale:?} needs no excuse");
+}
+
 /// The search sees each form in which a code is printed.
 #[test]
 fn the_search_sees_every_form() {
