@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use daybook_testkit::codes::{self, BUILT_OTHERWISE, PAGE};
+use daybook_testkit::examples::Texts;
 use daybook_testkit::sources::{self, Source};
 use daybook_testkit::vectors::repository;
 
@@ -35,6 +36,25 @@ fn every_section_has_an_example_a_meaning_and_an_advice() {
         let (meaning, advice) = words.split_once("What to do: ").unwrap_or_else(|| panic!("{code} gives no advice"));
         assert!(!example.trim().is_empty() && meaning.trim().len() > 1 && advice.trim().len() > 3, "{code}");
     }
+}
+
+/// Words in examples that are a system's or a library's.
+const FOREIGN: [&str; 4] = [
+    "No such file or directory (os error 2)",
+    "No such file or directory",
+    "Permission denied (os error 13)",
+    "expected value at line 1 column 1",
+];
+
+#[test]
+fn every_example_is_what_a_program_says() {
+    let texts = Texts::of(&sources::rust());
+    let text = page(PAGE);
+    let of = |code: &str| codes::example(&text, code).unwrap_or_else(|| panic!("{code} has no example"));
+    let is_said =
+        |example: &str| texts.say(&FOREIGN.iter().fold(example.to_owned(), |text, foreign| text.replace(foreign, "…")));
+    let wrong: Vec<_> = codes::in_page(&text).into_iter().map(of).filter(|example| !is_said(example)).collect();
+    assert!(wrong.is_empty(), "no program says {wrong:#?}");
 }
 
 /// What is listed as built otherwise is really there, so that the list cannot keep a section alive.
