@@ -22,29 +22,48 @@ impl Texts {
     #[must_use]
     pub fn of(sources: &[Source]) -> Self {
         let programs = sources.iter().filter_map(codes::program_text);
-        let texts = programs.flat_map(|text| literals(&text)).map(|literal| pieces(&literal));
+        let literals = programs.flat_map(|text| literals(&text));
+        // As a format, and as it stands: nothing tells a constant with braces from a format.
+        let texts = literals.flat_map(|literal| [pieces(trimmed(&literal)), vec![trimmed(&literal).to_owned()]]);
         Self(texts.filter(|pieces| letters(pieces) >= LETTERS).collect())
     }
 
-    /// Whether a program says this.
+    /// Words that a program passes on: those of a system or a library.
+    pub fn add(&mut self, words: &[&str]) {
+        self.0.extend(words.iter().map(|words| vec![(*words).to_owned()]));
+    }
+
+    /// Whether a program says this, or says it of a place that stands before it.
     #[must_use]
     pub fn say(&self, message: &str) -> bool {
-        self.say_within(message, DEPTH)
+        let of_place = || message.split_once(": ").is_some_and(|(place, rest)| !place.contains(' ') && self.say(rest));
+        self.say_within(message, DEPTH) || of_place()
     }
 
     fn say_within(&self, message: &str, depth: usize) -> bool {
-        let fits = |hole: &&str| {
-            let clauses = || hole.split([';', ':', ',', '(']).all(|clause| self.is_short_or_said(clause, depth));
-            self.is_short_or_said(hole, depth) || clauses()
-        };
-        let is_filled = |holes: Vec<&str>| holes.iter().all(fits);
+        let message = trimmed(message);
+        let is_filled = |holes: Vec<&str>| holes.iter().all(|hole| self.is_filled_by(hole, depth));
         self.0.iter().any(|pieces| holes(pieces, message).is_some_and(is_filled))
     }
 
-    fn is_short_or_said(&self, text: &str, depth: usize) -> bool {
-        let text = text.trim_matches([' ', ';', ':', ',']);
-        text.split_whitespace().count() < PROSE || (depth > 0 && self.say_within(text, depth - 1))
+    /// Whether a hole may hold this: a few words, another text, or clauses that may each stand in a hole.
+    fn is_filled_by(&self, text: &str, depth: usize) -> bool {
+        let is_short = text.split_whitespace().count() < PROSE;
+        let without_count = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' ');
+        let is_said = || depth > 0 && self.say_within(without_count, depth - 1);
+        let ends = || text.match_indices([';', ':', ',', '(']);
+        is_short
+            || is_said()
+            || ends().any(|(at, _)| {
+                let (first, rest) = (&text[..at], &text[at + 1..]);
+                self.is_filled_by(first, depth) && self.is_filled_by(rest, depth)
+            })
     }
+}
+
+/// A text without what joins it to others.
+fn trimmed(text: &str) -> &str {
+    text.trim_matches([' ', ';', ':', ','])
 }
 
 /// The string literals of a source, with their escapes resolved as far as messages have any.
