@@ -21,8 +21,9 @@ fn folder_for(path: &Path) {
 // DB-B-01
 #[test]
 fn what_does_not_belong_together_is_refused_before_anything_is_pushed() {
+    type Change = fn(&mut Run);
     let (world, root, run) = good();
-    let table: [(fn(&mut Run), i32, &str); 8] = [
+    let table: [(Change, i32, &str); 8] = [
         (|run| run.base = "abcdef".to_owned(), 2, "base-invalid"),
         (|run| run.base = run.base.to_uppercase(), 2, "base-invalid"),
         (|run| run.base_of = "other", 2, "base-missing"),
