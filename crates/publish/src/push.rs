@@ -209,6 +209,7 @@ mod tests {
             ),
             ("", "[remote rejected] (deny updating a hidden ref)", "hidden-reference"),
             ("", "[remote rejected] (shallow update not allowed)", "shallow-update"),
+            ("remote: fatal: Authentication failed", "[remote rejected] (pre-receive hook declined)", "credentials"),
             (
                 "error: remote unpack failed: unable to create temporary object directory",
                 "[remote rejected] (unpacker error)",

@@ -50,7 +50,7 @@ impl Texts {
     fn is_filled_by(&self, text: &str, depth: usize) -> bool {
         let is_short = text.split_whitespace().count() < PROSE;
         let without_count = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == ' ');
-        let is_said = || depth > 0 && self.say_within(without_count, depth - 1);
+        let is_said = || depth > 0 && [text, without_count].iter().any(|text| self.say_within(text, depth - 1));
         let ends = || text.match_indices([';', ':', ',', '(']);
         is_short
             || is_said()
