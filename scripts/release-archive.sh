@@ -23,6 +23,11 @@ case $platform in
         export "CC_${target//-/_}=musl-gcc"
         ;;
 esac
+# A machine that has no standard library for musl, and cannot get one, links with its own C library, as statically.
+if [ "$platform" = linux-x64 ] && [ "${DAYBOOK_STATIC:-musl}" = gnu ]; then
+    target=x86_64-unknown-linux-gnu
+    export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS="-C target-feature=+crt-static"
+fi
 # Which commit `daybook init` pins, where a release is built from one.
 if [ -n "${GITHUB_SHA:-}" ]; then export DAYBOOK_BUILD_COMMIT=$GITHUB_SHA DAYBOOK_BUILD_REPOSITORY=$GITHUB_REPOSITORY; fi
 cargo build --quiet --release --locked --workspace --bins --target "$target"

@@ -12,8 +12,6 @@ use crate::git::GitFault;
 pub enum FaultKind {
     /// The address cannot be used: empty, an unknown scheme, or one with credentials in it.
     BadUrl,
-    /// A text is not a full object id.
-    BadOid,
     /// The token is empty or holds characters no header can carry.
     BadToken,
     /// No connection: name not resolved, refused, no route.
@@ -54,7 +52,6 @@ const KINDS: &[(FaultKind, Exit, &str, &str)] = &[
         "remote-bad-url",
         "the remote's address cannot be used; allowed are file, https, http and ssh, without credentials in it",
     ),
-    (FaultKind::BadOid, Exit::Usage, "remote-bad-oid", "not a full object id (40 or 64 lower-case hexadecimal digits)"),
     (
         FaultKind::BadToken,
         Exit::Usage,
@@ -284,6 +281,8 @@ fn classify(stderr: &str) -> FaultKind {
 
 #[cfg(test)]
 mod tests {
+    use daybook_runner::Stop;
+
     use super::*;
 
     #[test]
@@ -297,34 +296,68 @@ mod tests {
     #[test]
     fn phrases_of_git_are_told_apart() {
         let table = [
-            ("fatal: unable to access 'https://h/r/': Could not resolve host: h", FaultKind::Unreachable),
+            ("fatal: unable to access 'https://h/r/': Could not resolve host: h", Exit::Io, "remote-unreachable"),
             (
                 "fatal: unable to access 'http://h/': Failed to connect to h port 80 after 0 ms: Couldn't connect to server",
-                FaultKind::Unreachable,
+                Exit::Io,
+                "remote-unreachable",
             ),
-            ("fatal: Authentication failed for 'https://h/r/'", FaultKind::Unauthorized),
-            ("fatal: could not read Username for 'https://h': terminal prompts disabled", FaultKind::Unauthorized),
-            ("fatal: unable to access 'https://h/r/': The requested URL returned error: 403", FaultKind::Forbidden),
-            ("fatal: unable to access 'https://h/r/': The requested URL returned error: 503", FaultKind::Server),
-            ("remote: Repository not found.\nfatal: repository 'https://h/r/' not found", FaultKind::NotFound),
+            ("fatal: Authentication failed for 'https://h/r/'", Exit::Denied, "remote-unauthorized"),
+            (
+                "fatal: could not read Username for 'https://h': terminal prompts disabled",
+                Exit::Denied,
+                "remote-unauthorized",
+            ),
+            (
+                "fatal: unable to access 'https://h/r/': The requested URL returned error: 403",
+                Exit::Denied,
+                "remote-forbidden",
+            ),
+            (
+                "fatal: unable to access 'https://h/r/': The requested URL returned error: 503",
+                Exit::Io,
+                "remote-server",
+            ),
+            (
+                "remote: Repository not found.\nfatal: repository 'https://h/r/' not found",
+                Exit::Denied,
+                "remote-not-found",
+            ),
             (
                 "fatal: '/x' does not appear to be a git repository\nfatal: Could not read from remote repository.",
-                FaultKind::NotARepository,
+                Exit::Usage,
+                "remote-not-a-repository",
             ),
             (
                 "error: RPC failed; curl 18 transfer closed with outstanding read data remaining\nfatal: early EOF",
-                FaultKind::Dropped,
+                Exit::Io,
+                "remote-dropped",
             ),
             (
                 "fatal: unable to access 'https://h/': SSL certificate problem: self-signed certificate",
-                FaultKind::Certificate,
+                Exit::Io,
+                "remote-certificate",
             ),
-            ("fatal: transport 'ext' not allowed", FaultKind::BadUrl),
-            ("remote: The requested URL returned error: 401\nfatal: early EOF", FaultKind::Dropped),
-            ("fatal: something new", FaultKind::Other),
+            ("Host key verification failed.\nfatal: Could not read from", Exit::Io, "remote-certificate"),
+            (
+                "fatal: unable to access 'https://h/': Operation too slow. Less than 100 bytes/sec",
+                Exit::Io,
+                "remote-timed-out",
+            ),
+            (
+                "fatal: sha1 file '/t/tmp_pack' write error. Out of diskspace: Disk quota exceeded",
+                Exit::Io,
+                "git-local",
+            ),
+            ("fatal: protocol error: bad line length character: <!DO", Exit::Io, "remote-bad-answer"),
+            ("fatal: transport 'ext' not allowed", Exit::Usage, "remote-bad-url"),
+            ("remote: The requested URL returned error: 401\nfatal: early EOF", Exit::Io, "remote-dropped"),
+            ("remote: No space left on device\nfatal: something new", Exit::Io, "git-failed"),
+            ("fatal: something new", Exit::Io, "git-failed"),
         ];
-        for (stderr, kind) in table {
-            assert_eq!(RemoteFault::from_stderr(stderr).kind(), kind, "{stderr}");
+        for (stderr, exit, code) in table {
+            let stop = Stop::from(RemoteFault::from_stderr(stderr));
+            assert_eq!((stop.exit, stop.code), (exit, code), "{stderr}");
         }
     }
 

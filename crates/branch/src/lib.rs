@@ -35,7 +35,7 @@ pub use daybook_core::config::BranchName;
 pub use fault::{FaultKind, RemoteFault};
 pub use ledger::{LedgerTree, UnusableState};
 pub use merge::{MergeFault, merge_texts};
-pub use oid::Oid;
+pub use oid::{NotAnOid, Oid};
 pub use remote::{Remote, Resolved, reference};
 pub use snapshot::{ReadFault, Snapshot};
 pub use tree::{Entry, EntryKind, TreeBounds};

@@ -5,7 +5,10 @@ use std::str::FromStr;
 
 use git2::ObjectFormat;
 
-use crate::fault::{FaultKind, RemoteFault};
+/// A text that is no full object id.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("not a full object id (40 or 64 lower-case hexadecimal digits)")]
+pub struct NotAnOid;
 
 /// A full object id: 40 hexadecimal digits in a SHA-1 repository, 64 in a SHA-256 one. Abbreviations do not parse.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,20 +47,19 @@ impl fmt::Debug for Oid {
 }
 
 impl FromStr for Oid {
-    type Err = RemoteFault;
+    type Err = NotAnOid;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let fault = || RemoteFault::new(FaultKind::BadOid, format!("{} characters", text.len()));
         let format = match text.len() {
             40 => ObjectFormat::Sha1,
             64 => ObjectFormat::Sha256,
-            _ => return Err(fault()),
+            _ => return Err(NotAnOid),
         };
         // git prints lower case only; one spelling per id keeps comparisons by text honest.
         if !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
-            return Err(fault());
+            return Err(NotAnOid);
         }
-        git2::Oid::from_str_ext(text, format).map(Self).map_err(|_| fault())
+        git2::Oid::from_str_ext(text, format).map(Self).map_err(|_| NotAnOid)
     }
 }
 
@@ -71,7 +73,7 @@ mod tests {
             assert_eq!(good.parse::<Oid>().unwrap().to_string(), good);
         }
         for bad in ["", "abc", &"A".repeat(40), &"g".repeat(40), &"a".repeat(41), &"ä".repeat(20), "HEAD"] {
-            assert!(bad.parse::<Oid>().is_err(), "{bad}");
+            assert_eq!(bad.parse::<Oid>(), Err(NotAnOid), "{bad}");
         }
     }
 }

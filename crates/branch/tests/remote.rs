@@ -3,8 +3,10 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::thread;
+use std::time::Duration;
 
 use daybook_branch::{BranchName, FaultKind, Remote, Resolved, Token};
+use daybook_runner::{Exit, Stop};
 use daybook_testkit::git::BareRepository;
 
 fn branch() -> BranchName {
@@ -83,6 +85,28 @@ fn no_failure_reads_as_an_absent_branch() {
         assert_eq!(resolved.kind(), kind, "{url}: {}", resolved.private());
         assert_eq!(remote.fetch(&branch()).unwrap_err().kind(), kind, "{url}");
         assert!(!resolved.to_string().contains("127.0.0.1"), "the public form names the address");
+    }
+}
+
+/// A login page in place of git's protocol, and a server that says nothing at all.
+#[test]
+fn an_answer_that_is_none_and_an_answer_that_never_comes_have_their_own_codes() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let page = server(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/x-git-upload-pack-advertisement\r\nConnection: close\r\n\r\n<!DOCTYPE html>",
+    );
+    let table = [
+        (page, Duration::from_secs(60), "remote-bad-answer"),
+        (format!("http://{}/o/r", silent.local_addr().unwrap()), Duration::from_millis(400), "remote-timed-out"),
+    ];
+    for (url, limit, code) in table {
+        let remote = Remote::new(&url, None).unwrap().with_limit(limit);
+        for fault in [remote.resolve(&branch()).unwrap_err(), remote.fetch(&branch()).unwrap_err()] {
+            let said = fault.private();
+            let stop = Stop::from(fault);
+            assert_eq!((stop.exit, stop.code), (Exit::Io, code), "{said}");
+            assert!(!stop.message.contains("127.0.0.1"), "the public form names the address");
+        }
     }
 }
 

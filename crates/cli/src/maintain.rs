@@ -31,7 +31,9 @@ pub(crate) fn run(args: &Maintain, common: &CommonArgs) -> Exit {
 fn maintain(args: &Maintain, report: &mut Report) -> Result<(), Stop> {
     let is_folder = is_memory_folder(Path::new(&args.memory));
     let text = match &args.config {
-        Some(path) => std::fs::read(path).map_err(not_run)?,
+        Some(path) => {
+            std::fs::read(path).map_err(|error| Stop::io("unreadable", format!("{}: {error}", path.display())))?
+        }
         None => configuration(&named(args, is_folder)?, args.branch.as_deref()).into_bytes(),
     };
     let config = Config::parse(&text).map_err(|fault| Stop::usage("config-invalid", fault.to_string()))?;

@@ -59,6 +59,8 @@ fn nothing_is_overwritten_and_a_second_workflow_has_to_be_named() {
     fs::write(&source, "mine").expect("an edit");
     let again = json(&daybook(home.path(), &["init", "--format", "json"]));
     assert_eq!((&again["counts"]["written"], &again["counts"]["kept"]), (&0.into(), &4.into()), "{again}");
+    let told: Vec<&Value> = again["diagnostics"].as_array().expect("notes").iter().map(|one| &one["code"]).collect();
+    assert_eq!(told, ["file-kept"; 4], "{again}");
     assert_eq!(fs::read_to_string(&source).expect("the file"), "mine");
     fs::remove_file(&source).expect("removed");
     assert_eq!(daybook(home.path(), &["init"]).status.code(), Some(0));

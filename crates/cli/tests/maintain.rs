@@ -17,8 +17,12 @@ use serde_json::Value;
 const BRANCH: &str = "ledgers/triage";
 
 fn maintain(bare: &BareRepository, options: &[&str]) -> (i32, Value) {
+    maintain_at(bare.path(), options)
+}
+
+fn maintain_at(memory: &Path, options: &[&str]) -> (i32, Value) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
-    command.args(["maintain", "--format", "json", "--memory"]).arg(bare.path()).args(options);
+    command.args(["maintain", "--format", "json", "--memory"]).arg(memory).args(options);
     let output = command.env_remove("GITHUB_TOKEN").env_remove("DAYBOOK_TOKEN").output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     (
@@ -67,6 +71,93 @@ fn a_look_changes_nothing_and_rescue_and_apply_lose_nothing() {
     assert_eq!(bare.listing(BRANCH).len(), 2);
     let (code, again) = maintain(&bare, &["--rescue", "--apply"]);
     assert_eq!((code, &again["outcome"]), (0, &"nothing_to_do".into()), "{again}");
+}
+
+/// A record whose payload is nested deeper than a segment may hold, and which readers take all the same.
+fn deep_record() -> Vec<u8> {
+    let payload = format!("{}1{}", "[".repeat(31), "]".repeat(31));
+    let (head, tail) = (
+        format!(r#"{{"id":"ldg-7f5a2681-9f2d-48be-80a3-0e78d2c7cf52","parents":[],"payload":{payload}"#),
+        r#","timestamp":"2026-03-01T12:00:01.000Z","type":"note","version":1}"#,
+    );
+    let sha = Digest::of(format!("{head}{tail}").as_bytes());
+    format!("{head},\"sha\":\"{sha}\"{tail}\n").into_bytes()
+}
+
+#[test]
+fn good_records_that_no_segment_may_hold_stay_where_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = BareRepository::create(&folder.path().join("memory.git"), "sha1");
+    let mut random = Random::new(4);
+    let torn = [ledgers::record(&mut random, 1, &[], 300).line(), b"\n{\"id\""].concat();
+    let deep = [&deep_record()[..], b"no record\n"].concat();
+    let shards = [torn, deep].map(|bytes| (ShardId::new(random.uuid()).unwrap(), bytes));
+    let files = shards.each_ref().map(|(id, bytes)| (id.path(), bytes.as_slice()));
+    bare.commit_files(BRANCH, &files.each_ref().map(|(path, bytes)| (path.as_str(), *bytes)));
+    let all = records(&bare);
+    assert_eq!(all.len(), 2);
+    let (code, done) = maintain(&bare, &["--rescue"]);
+    let said = &done["diagnostics"][0];
+    assert_eq!((code, &said["code"], &done["counts"]["rescued"]), (0, &"not-rescued".into(), &1.into()), "{done}");
+    assert!(said["message"].as_str().unwrap().contains("nested deeper"), "{said}");
+    assert_eq!(records(&bare), all);
+    assert!(bare.file(BRANCH, &files[1].0).ends_with("no record"), "the shard is as it was");
+}
+
+#[test]
+fn a_ledger_that_is_not_named_or_not_there_is_not_maintained() {
+    let folder = tempfile::tempdir().unwrap();
+    let bare = BareRepository::create(&folder.path().join("memory.git"), "sha1");
+    let record = ledgers::record(&mut Random::new(1), 1, &[], 300);
+    let shard = ShardId::from_digest(&record.sha()).path();
+    let content = [record.line(), b"\n"].concat();
+    for branch in [BRANCH, "ledgers/notes"] {
+        bare.commit_files(branch, &[(shard.as_str(), &content)]);
+    }
+    let config = folder.path().join("config.json");
+    let two = CONFIG.replace("[{", r#"[{"name":"notes"},{"name":"off","compaction":false},{"#);
+    std::fs::write(&config, two).unwrap();
+    let config = ["--config", config.to_str().unwrap()];
+    let memory = folder.path().join("triage");
+    std::fs::create_dir_all(memory.join("ledger/shards")).unwrap();
+    std::fs::write(memory.join(&shard), &content).unwrap();
+    let in_folder = memory.to_str().unwrap();
+    let heads = [BRANCH, "ledgers/notes"].map(|branch| bare.head(branch));
+    let in_repository = bare.path().to_str().unwrap();
+    for (memory, options, code, says) in [
+        (
+            in_repository,
+            &["--apply"][..],
+            "ledger-missing",
+            "give --ledger NAME; there are: ledgers/notes, ledgers/triage",
+        ),
+        (in_repository, &config, "ledger-missing", "give --ledger NAME; compacted are: notes, triage"),
+        (in_folder, &config, "ledger-missing", "compacted are: notes, triage"),
+        (in_folder, &[&config[..], &["--ledger", "other"]].concat(), "ledger-unknown", "no such ledger"),
+        (in_folder, &[&config[..], &["--ledger", "off"]].concat(), "compaction-off", "the ledger is not compacted"),
+        (
+            in_repository,
+            &[&config[..], &["--ledger", "other", "--rescue"]].concat(),
+            "ledger-unknown",
+            "no such ledger",
+        ),
+        (in_folder, &["--rescue", "--apply"], "rescue-needs-history", "--rescue wants a repository"),
+    ] {
+        let (exit, said) = maintain_at(Path::new(memory), options);
+        let told = &said["diagnostics"][0];
+        assert_eq!((exit, &told["code"]), (2, &code.into()), "{said}");
+        assert!(told["message"].as_str().unwrap().contains(says), "{said}");
+    }
+    assert_eq!([BRANCH, "ledgers/notes"].map(|branch| bare.head(branch)), heads);
+    assert_eq!(std::fs::read(memory.join(&shard)).unwrap(), content);
+
+    // Without a place for temporary files neither job is started.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
+    command.args(["maintain", "--format", "json", "--ledger", "triage", "--memory", in_repository]);
+    let output = command.env("TMPDIR", folder.path().join("nowhere")).output().unwrap();
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((output.status.code(), &said["diagnostics"][0]["code"]), (Some(74), &"job-not-run".into()), "{said}");
+    assert_eq!(maintain_at(Path::new(in_repository), &["--ledger", "triage"]).1["outcome"], "nothing_to_do");
 }
 
 const CONFIG: &str = r#"{"version":1,"workflow":"t","ledgers":[{"name":"triage","compaction":{"min-segments":2}}]}"#;
@@ -199,4 +290,67 @@ fn a_folder_is_compacted_without_a_moment_in_which_a_record_is_missing() {
     let again =
         maintain(Command::new(daybook).args(["maintain", "--format", "json", "--apply", "--memory"]).arg(&memory));
     assert_eq!(again["outcome"], "nothing_to_do", "{again}");
+}
+
+/// A folder in which something goes wrong between the replacement and the deletions: every record is still there, and the
+/// next run finishes.
+// DB-5.4-01, DB-5.4-03
+#[test]
+fn a_folder_that_resists_or_changes_meanwhile_loses_nothing() {
+    // Deletions are refused; the answer to the renaming is late, and meanwhile somebody else writes to a source.
+    for (inject, code, exit) in
+        [("unlink,unlinkat:error=EACCES", "folder-unwritable", 74), ("renameat2:delay_exit=1500000", "not-covered", 3)]
+    {
+        let root = tempfile::tempdir().unwrap();
+        let memory = root.path().join("triage");
+        let shards = memory.join("ledger/shards");
+        std::fs::create_dir_all(&shards).unwrap();
+        let mut random = Random::new(22);
+        let lines: Vec<Vec<u8>> =
+            (0..6).map(|number| [ledgers::record(&mut random, number, &[], 300).line(), b"\n"].concat()).collect();
+        let files: Vec<_> = (0..5).map(|_| shards.join(ShardId::new(random.uuid()).unwrap().file_name())).collect();
+        files.iter().zip(&lines).for_each(|(file, line)| std::fs::write(file, line).unwrap());
+        let there = || -> (usize, usize) {
+            let files = std::fs::read_dir(&shards).unwrap().map(|entry| entry.unwrap().path());
+            let files: Vec<Vec<u8>> = files
+                .filter(|path| path.extension().unwrap() == "jsonl")
+                .map(|path| std::fs::read(path).unwrap())
+                .collect();
+            let found = files.iter().flat_map(|bytes| checked_lines(bytes)).filter_map(Result::ok);
+            (files.len(), found.map(|line| line.sha()).collect::<BTreeSet<Digest>>().len())
+        };
+        let calls = inject.split_once(':').unwrap().0;
+        let mut command = Command::new("strace");
+        command.args([
+            "-f",
+            "-qq",
+            "-o",
+            "/dev/null",
+            "-e",
+            &format!("trace={calls}"),
+            "-e",
+            &format!("inject={inject}"),
+        ]);
+        command
+            .args([env!("CARGO_BIN_EXE_daybook"), "maintain", "--format", "json", "--apply", "--memory"])
+            .arg(&memory);
+        let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+        let changes = code == "not-covered";
+        if changes {
+            let begun = std::time::Instant::now();
+            while there().0 < 6 {
+                assert!(begun.elapsed().as_secs() < 60, "no replacement came");
+                std::thread::sleep(std::time::Duration::from_millis(5));
+            }
+            std::fs::write(&files[0], [lines[0].as_slice(), &lines[5]].concat()).unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!((output.status.code(), &said["diagnostics"][0]["code"]), (Some(exit), &code.into()), "{said}");
+        // Five sources as they were, the replacement beside them, and what the other one wrote.
+        let records = 5 + usize::from(changes);
+        assert_eq!(there(), (6, records), "{said}");
+        let (exit, done) = maintain_at(&memory, &["--apply"]);
+        assert_eq!((exit, &done["outcome"], there().1), (0, &"applied".into(), records), "{done}");
+    }
 }

@@ -3,6 +3,7 @@
 //! Only kinds are checked here. Which values are allowed is the configuration's own business; the places of all
 //! members are kept, so that what it refuses can be shown in the source.
 
+use daybook_core::schema::PayloadSchema;
 use serde_json::{Map, Value};
 
 use crate::Files;
@@ -129,7 +130,7 @@ impl<'f> Shape<'f> {
                 }
                 return Some(node.to_json());
             }
-            (Kind::Schema, Data::Map(_) | Data::Bool(_)) => return Some(node.to_json()),
+            (Kind::Schema, Data::Map(_) | Data::Bool(_)) => return self.schema(node, node.to_json()),
             (Kind::FalseOr(_), Data::Bool(false)) => return Some(false.into()),
             (Kind::FalseOr(table) | Kind::Map(table), Data::Map(_) | Data::Null) => {
                 return Some(self.members(node, table, around, member).into());
@@ -141,7 +142,7 @@ impl<'f> Shape<'f> {
                     Some(text.as_str().into())
                 };
             }
-            (Kind::Schema, Data::Text(text)) if is_file(text, &[".json"]) => return self.schema(node, text),
+            (Kind::Schema, Data::Text(text)) if is_file(text, &[".json"]) => return self.schema_file(node, text),
             (Kind::KiB(_), _) if let Some(size) = size::kib(&node.data) => return Some(size.into()),
             (Kind::Bytes(_), _) if let Some(size) = size::bytes(&node.data) => return Some(size.into()),
             (Kind::Minutes(_), Data::Number(number))
@@ -183,10 +184,21 @@ impl<'f> Shape<'f> {
         .ok()
     }
 
-    fn schema(&mut self, node: &Node, name: &str) -> Option<Value> {
+    /// A schema that every job can use: what no job takes would stop each run.
+    fn schema(&mut self, node: &Node, schema: Value) -> Option<Value> {
+        match PayloadSchema::compile(&schema) {
+            Ok(_) => Some(schema),
+            Err(fault) => {
+                self.problem(Problem::new("schema-unusable", node.place, fault.to_string()));
+                None
+            }
+        }
+    }
+
+    fn schema_file(&mut self, node: &Node, name: &str) -> Option<Value> {
         let text = self.file(node, name)?;
         match serde_json::from_str(&text) {
-            Ok(schema) => Some(schema),
+            Ok(schema) => self.schema(node, schema),
             Err(fault) => {
                 let message = format!("the file {name:?} holds no JSON: {fault}");
                 self.problem(Problem::new("file-unusable", node.place, message));

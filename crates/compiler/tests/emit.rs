@@ -339,6 +339,38 @@ const MUTATIONS: &[Mutation] = &[
         "unknown-job",
     ),
     ("everything", "  agent:\n", "          retention-days: 7", "          retention-days: 1", "retention-short"),
+    ("everything", "  detect:\n", "    permissions: {}\n", "", "permissions-missing"),
+    ("everything", "jobs:\n", "permissions: {}", "permissions:\n  contents: read", "permissions-not-empty"),
+    ("everything", "  persist:\n", "      contents: write", "      contents: read", "right-missing"),
+    ("smallest", "  agent:\n", "      contents: read", "      issues: read", "right-missing"),
+    ("everything", "  persist:\n", "    runs-on:", "    secrets: inherit\n    runs-on:", "secrets-inherited"),
+    ("everything", "  persist:\n", "_TOKEN: ${{ github.token }}", "_TOKEN: ${{ secrets.MINE }}", "token-changed"),
+    ("everything", "  agent:\n", "_TOKEN: ${{ github.token }}", "_TOKEN: x", "token-changed"),
+    ("everything", "jobs:\n", "  detect:\n", "  detector:\n", "job-missing"),
+    ("smallest", "jobs:\n", "  agent:\n", "  output_agent:\n", "job-missing"),
+    ("everything", "  persist:\n", "\"$dir/bin/daybook-persist\"", "true \"$dir/bin/daybook-persist\"", "step-missing"),
+    (
+        "everything",
+        "  agent:\n",
+        "      - name: Restore the memory\n",
+        "      - name: Ours\n        run: make\n      - name: Restore the memory\n",
+        "baseline-late",
+    ),
+    ("everything", "  agent:\n", "          name: daybook-baseline\n", "          name: other\n", "baseline-late"),
+    (
+        "everything",
+        "  output_open_issue:\n",
+        "      - name: Fetch the outputs\n",
+        "      - name: Ours\n        run: make\n      - name: Fetch the outputs\n",
+        "outputs-unchecked",
+    ),
+    (
+        "everything",
+        "  persist:\n",
+        "DAYBOOK_CONFIG: '{",
+        "DAYBOOK_CONFIG: '${{ github.head_ref }}{",
+        "config-expression",
+    ),
     ("everything", "#", "# pull_request_target is used for this reason", "# pull_request_target", "dangerous-event"),
     (
         "daybook-maintenance",
@@ -393,6 +425,25 @@ fn every_single_widening_is_found() {
         let codes: Vec<_> =
             audit.findings.iter().filter(|finding| finding.is_error()).map(|finding| finding.code).collect();
         assert!(codes.contains(code), "{file}: {from:?} -> {to:?}: wanted {code}, found {codes:?}");
+    }
+}
+
+/// What an author may well have meant is said, and fails no check.
+#[test]
+fn what_may_be_meant_is_a_note() {
+    let files = compiled(&testdata("ok"));
+    let (_, text) = files.iter().find(|(name, _)| name.starts_with("smallest")).expect("smallest");
+    let (without_memory, _) = text.split_once("\n  persist:\n").expect("the last job");
+    for (text, notes) in [
+        (text.clone(), &[][..]),
+        (text.replace("runs-on: ubuntu-latest", "runs-on: our-machine"), &["runner-shared"]),
+        (text.replace("runs-on: ubuntu-latest", "runs-on: [self-hosted, linux]"), &["runner-shared"]),
+        (text.replacen("runs-on: ubuntu-latest", "runs-on: our-machine", 1), &[]),
+        (format!("{without_memory}\n"), &["no-persistence"]),
+    ] {
+        let found = audit(&text).expect("a workflow").findings;
+        assert!(found.iter().all(|finding| !finding.is_error()), "{found:?}");
+        assert_eq!(found.iter().map(|finding| finding.code).collect::<Vec<_>>(), notes);
     }
 }
 

@@ -109,6 +109,12 @@ impl MemoryPath {
         Self::parse(std::str::from_utf8(path).map_err(|_| PathFault::NotUtf8)?)
     }
 
+    /// The path of a shard in a memory.
+    #[must_use]
+    pub fn of_shard(shard: ShardId) -> Self {
+        Self(shard.path().into())
+    }
+
     /// The path, its components separated by `/`.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -206,7 +212,7 @@ mod tests {
     #[test]
     fn knows_the_ledger_and_its_shards() {
         let shard = MemoryPath::parse("ledger/shards/7f5a2681-9f2d-48be-80a3-0e78d2c7cf52.jsonl").unwrap();
-        assert!(shard.is_ledger() && shard.shard().is_some());
+        assert!(shard.is_ledger() && shard.shard().map(MemoryPath::of_shard).as_ref() == Some(&shard));
         assert!(MemoryPath::parse("LEDGER/compaction/state.json").unwrap().is_ledger());
         for (path, part) in [
             ("ledger/coverage/x.jsonl", Some(LedgerPart::Coverage)),

@@ -8,7 +8,7 @@ use daybook_core::index::LedgerIndex;
 use daybook_core::limits::{Bytes, Count};
 use daybook_core::segment::{PERSIST_METADATA, Segment};
 use daybook_core::shard::{Entry, ShardScan};
-use daybook_core::{Digest, Ledger, Record, ShardId};
+use daybook_core::{Digest, Draft, Ledger, Limits, Record, RecordId, ShardId, json};
 use daybook_testkit::ledgers;
 use daybook_testkit::random::Random;
 use proptest::prelude::*;
@@ -145,4 +145,31 @@ proptest! {
         prop_assert_eq!(order(&ledger), obvious_order(&records));
         prop_assert_eq!(ledger.diagnostics().total(), 1);
     }
+}
+
+/// A writer is refused what every reader would refuse.
+#[test]
+fn a_draft_with_parents_or_an_instant_that_no_record_has_makes_none() {
+    let digests: Vec<Digest> = {
+        let all: BTreeSet<Digest> = (0..65_u8).map(|number| Digest::of(&[number])).collect();
+        all.into_iter().collect()
+    };
+    let id = RecordId::from_text(b"ldg-7f5a2681-9f2d-48be-80a3-0e78d2c7cf52").unwrap();
+    let payload = json::parse(b"{}").unwrap();
+    let build = |parents: &[Digest], timestamp: &str| {
+        let draft = Draft { id, kind: "note", timestamp, parents, payload: &payload };
+        Record::build(&draft, &Limits::default()).map_err(|fault| fault.code())
+    };
+    let now = "2028-02-29T23:59:59.999Z";
+    let backwards: Vec<Digest> = digests[..2].iter().rev().copied().collect();
+    for wrong in [&digests[..], &backwards, &[digests[0], digests[0]]] {
+        assert_eq!(build(wrong, now).unwrap_err(), "invalid-parents");
+    }
+    for wrong in
+        ["", "2027-02-29T23:59:59.999Z", "2028-02-29T23:59:59Z", "2028-02-29T24:00:00.000Z", "2028-02-29t23:59:59.999z"]
+    {
+        assert_eq!(build(&digests[..1], wrong).unwrap_err(), "invalid-timestamp", "{wrong}");
+    }
+    let record = build(&digests[..64], now).unwrap();
+    assert_eq!(Record::parse(record.line()), Ok(record));
 }

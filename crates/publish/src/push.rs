@@ -180,6 +180,41 @@ mod tests {
                 "[remote rejected] (branch is currently checked out: refusing to update checked out branch)",
                 "checked-out-branch",
             ),
+            (
+                "remote: error: GH007: Your push would publish a private email address.",
+                "[remote rejected] (push declined due to email privacy restrictions)",
+                "GH007-private-email",
+            ),
+            (
+                "remote: error: GH008: Your push referenced at least 1 unknown Git LFS object.",
+                "[remote rejected] (pre-receive hook declined)",
+                "GH008-large-file-storage",
+            ),
+            (
+                "remote: error: File big.bin is 120 MB; this exceeds the file size limit of 100 MB",
+                "[remote rejected] (pre-receive hook declined)",
+                "file-size",
+            ),
+            (
+                "remote: fatal: pack exceeds maximum allowed size (2.00 GiB)",
+                "[remote rejected] (unpacker error)",
+                "push-size",
+            ),
+            ("", "[remote rejected] (push declined due to repository rule violations)", "repository-rule"),
+            ("", "[remote rejected] (protected branch hook declined)", "protected-branch"),
+            (
+                "",
+                "[remote rejected] (refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` permission)",
+                "workflow-permission",
+            ),
+            ("", "[remote rejected] (deny updating a hidden ref)", "hidden-reference"),
+            ("", "[remote rejected] (shallow update not allowed)", "shallow-update"),
+            ("remote: fatal: Authentication failed", "[remote rejected] (pre-receive hook declined)", "credentials"),
+            (
+                "error: remote unpack failed: unable to create temporary object directory",
+                "[remote rejected] (unpacker error)",
+                "unpack",
+            ),
             ("", "[remote rejected] (something new)", "rejected"),
         ];
         for (stderr, reason, rule) in table {
@@ -188,6 +223,10 @@ mod tests {
                 other => panic!("{reason}: {other:?}"),
             }
         }
+        // A proxy ends the talk before anything is said of our reference.
+        let cut =
+            verdict("", "error: RPC failed; HTTP 413 curl 22 The requested URL returned error: 413", false, BRANCH);
+        assert!(matches!(cut, Ok(Verdict::Denied(Denial { rule: "push-size", .. }))), "{cut:?}");
         let signed = read(&format!("!\tabc:{BRANCH}\t{}", table[2].1), table[2].0);
         let Verdict::Denied(denial) = signed else { panic!("{signed:?}") };
         assert!(denial.to_string().contains("Commits must have verified signatures"), "{denial}");

@@ -5,6 +5,7 @@ use std::thread;
 use daybook_branch::{BranchName, Remote, Snapshot};
 use daybook_core::MemoryPath;
 use daybook_publish::{PublishFault, Transition, Verdict, landed, publish};
+use daybook_runner::{Exit, Stop};
 use daybook_testkit::git::BareRepository;
 
 const BRANCH: &str = "ledgers/m";
@@ -108,7 +109,10 @@ fn a_moved_branch_is_never_overwritten() {
     assert_eq!(bare.listing(BRANCH), ["100644 more", "100644 theirs"]);
     // A transition cannot be pushed under a head it was not decided on.
     let fresh = fetch(&bare);
-    assert!(matches!(publish(&fresh, &put(&ours, "ours", "1")), Err(PublishFault::OtherBase)));
+    let other = publish(&fresh, &put(&ours, "ours", "1")).unwrap_err();
+    assert!(matches!(other, PublishFault::OtherBase), "{other:?}");
+    let stop = Stop::from(other);
+    assert_eq!((stop.exit, stop.code), (Exit::Internal, "commit-not-built"));
     assert_eq!(publish(&fresh, &put(&fresh, "ours", "1")).unwrap().verdict, Verdict::Done);
     assert_eq!(bare.git(&["rev-list", "--count", BRANCH]), "3");
 }
@@ -153,6 +157,34 @@ fn a_refusal_names_its_rule_and_changes_nothing() {
     assert_eq!(bare.head(BRANCH).unwrap(), before);
     bare.remove_hook("pre-receive");
     assert_eq!(publish(&snapshot, &put(&snapshot, "x", "1")).unwrap().verdict, Verdict::Done);
+}
+
+/// What git's own server refuses, by its own configuration and in its own words.
+#[test]
+fn each_refusal_of_a_real_server_has_its_code_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (settings, rule) in [
+        (&[("receive.maxInputSize", "10")][..], "push-size"),
+        (&[("receive.hideRefs", "refs/heads/ledgers")], "hidden-reference"),
+        // The program that stores objects does not start.
+        (&[("receive.fsckObjects", "true"), ("receive.fsck.skipList", "/no/such/list")], "unpack"),
+    ] {
+        let bare = BareRepository::create(&folder.path().join(rule), "sha1");
+        let snapshot = fetch(&bare);
+        for (key, value) in settings {
+            bare.git(&["config", key, value]);
+        }
+        let stop = match publish(&snapshot, &put(&snapshot, "x", "1")).unwrap().verdict {
+            Verdict::Denied(denial) => Stop::from(denial),
+            other => panic!("{rule}: {other:?}"),
+        };
+        assert_eq!((stop.exit, stop.code), (Exit::Denied, rule), "{}", stop.message);
+        assert_eq!(bare.head(BRANCH), None);
+        for (key, _) in settings {
+            bare.git(&["config", "--unset", key]);
+        }
+        assert_eq!(publish(&snapshot, &put(&snapshot, "x", "1")).unwrap().verdict, Verdict::Done);
+    }
 }
 
 // DB-B-05

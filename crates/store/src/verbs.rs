@@ -199,3 +199,35 @@ pub(crate) fn write_at(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Res
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use daybook_core::{Digest, ShardId};
+
+    use crate::MemoryFolder;
+
+    #[test]
+    fn a_shard_that_somebody_else_wrote_to_is_not_appended_to() {
+        let memory = tempfile::tempdir().unwrap();
+        let folder = MemoryFolder::open(memory.path()).unwrap().shards_or_create().unwrap();
+        let lock = folder.lock().unwrap();
+        let id = ShardId::from_digest(&Digest::of(b"x"));
+        let path = memory.path().join(id.path());
+        let changes: [&dyn Fn(); 3] =
+            [&|| std::fs::write(&path, b"one\nforeign\n").unwrap(), &|| std::fs::remove_file(&path).unwrap(), &|| {
+                std::fs::write(path.with_extension("other"), b"one\n").unwrap();
+                std::fs::rename(path.with_extension("other"), &path).unwrap();
+            }];
+        for change in changes {
+            let mut own = folder.publish(&lock, id, b"one\n").unwrap();
+            change();
+            let left = std::fs::read(&path).ok();
+            assert_eq!(folder.append(&lock, &mut own, b"two\n").unwrap_err().code(), "shard-changed");
+            assert_eq!(std::fs::read(&path).ok(), left);
+            let _ = std::fs::remove_file(&path);
+        }
+        let mut own = folder.publish(&lock, id, b"one\n").unwrap();
+        folder.append(&lock, &mut own, b"two\n").unwrap();
+        assert_eq!(folder.read(id).unwrap(), b"one\ntwo\n");
+    }
+}

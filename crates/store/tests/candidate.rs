@@ -42,10 +42,14 @@ fn a_folder_that_is_not_fresh_is_not_written_into() {
     fs::write(used.join("a"), "old").unwrap();
     let link = folder.path().join("link");
     symlink(outside.path(), &link).unwrap();
-    assert_eq!(write(&linked, &[("deep/a", "b")]), Err(StoreError::NotEmpty));
-    assert_eq!(write(&used, &[("a", "b")]), Err(StoreError::NotEmpty));
-    assert_eq!(write(&link, &[("a", "b")]), Err(StoreError::NotAFolder));
-    assert_eq!(write(&folder.path().join("nowhere"), &[("a", "b")]), Err(StoreError::NotFound));
+    for (place, path, code) in [
+        (&linked, "deep/a", "folder-not-empty"),
+        (&used, "a", "folder-not-empty"),
+        (&link, "a", "not-a-folder"),
+        (&folder.path().join("nowhere"), "a", "not-found"),
+    ] {
+        assert_eq!(write(place, &[(path, "b")]).unwrap_err().code(), code, "{}", place.display());
+    }
     // Nothing changed.
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
     assert_eq!(fs::read_to_string(used.join("a")).unwrap(), "old");
@@ -59,7 +63,8 @@ fn paths_that_cannot_both_be_files_are_a_conflict() {
     for (number, files) in
         [[("a", "1"), ("a/b", "2")], [("a/b", "2"), ("a", "1")], [("a", "1"), ("a", "2")]].iter().enumerate()
     {
-        assert_eq!(write(&fresh(folder.path(), &number.to_string()), files), Err(StoreError::Conflict), "{files:?}");
+        let refused = write(&fresh(folder.path(), &number.to_string()), files).unwrap_err();
+        assert_eq!(refused.code(), "path-conflict", "{files:?}");
     }
 }
 

@@ -33,10 +33,11 @@ fn child() {
             opened = memory.and_then(|memory| Writer::open(&memory, small_limits(), [])).ok();
             continue;
         };
-        if let Ok(appended) = writer.append(&note(&mut random, 150), shard_id(&mut random)) {
-            writeln!(out, "\nacknowledged {}", appended.records[0].sha()).unwrap();
-            out.flush().unwrap();
+        match writer.append(&note(&mut random, 150), shard_id(&mut random)) {
+            Ok(appended) => writeln!(out, "\nacknowledged {}", appended.records[0].sha()).unwrap(),
+            Err(error) => writeln!(out, "\nrefused {}", error.code()).unwrap(),
         }
+        out.flush().unwrap();
     }
     writeln!(out, "\nfinished").unwrap();
 }
@@ -134,6 +135,27 @@ fn every_system_call_may_fail() {
         }
     }
     assert!(hits * 2 > runs, "only {hits} of {runs} runs met their fault");
+}
+
+/// A quota in the middle of a shard: what was acknowledged stays, and a shard that is begun anew has room again.
+// DB-2-10
+#[test]
+fn a_disk_that_is_full_refuses_and_takes_nothing_back() {
+    for (blocks, some) in [("0", false), ("2", true)] {
+        let memory = tempfile::tempdir().unwrap();
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", &format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"")]);
+        command.arg(std::env::current_exe().unwrap());
+        let output = spawn(command, memory.path(), 12).wait_with_output().unwrap();
+        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        let refused: Vec<&str> = lines.lines().filter_map(|line| line.strip_prefix("refused ")).collect();
+        assert!(!refused.is_empty() && refused.iter().all(|code| *code == "no-space"), "{lines}");
+        let acknowledged = acknowledged(lines.lines().map(str::to_owned));
+        assert_eq!(!acknowledged.is_empty(), some, "{lines}");
+        hold(memory.path(), &acknowledged, &format!("{blocks} blocks a file"));
+        // One more of whoever came after, and no half record.
+        assert_eq!(read(memory.path()).len(), acknowledged.len() + 1);
+    }
 }
 
 /// What a kill cannot show: without these calls a machine that loses power loses what was acknowledged.

@@ -10,6 +10,7 @@ use std::process::Command;
 use common::{append, note, open, read, shard_id, small_limits};
 use daybook_core::diagnostic::Detail;
 use daybook_core::limits::READ_SHARD_BYTES;
+use daybook_core::state::MAX_STATE_BYTES;
 use daybook_store::{MemoryFolder, StoreError, Writer};
 use daybook_testkit::random::Random;
 
@@ -72,6 +73,17 @@ fn an_oversized_shard_is_not_read() {
     let good = append(&mut open(memory.path(), small_limits()), &mut random, 50);
     let huge = std::fs::File::create(memory.path().join(shard_id(&mut random).path())).unwrap();
     huge.set_len(READ_SHARD_BYTES.get() + 1).unwrap();
+    let state = memory.path().join("ledger/compaction/state.json");
+    std::fs::create_dir(state.parent().unwrap()).unwrap();
+    std::fs::write(&state, vec![b' '; MAX_STATE_BYTES + 1]).unwrap();
+    let folder = MemoryFolder::open(memory.path()).unwrap();
+    assert_eq!(folder.compaction_state().unwrap_err().code(), "oversized");
+    std::fs::write(&state, vec![b' '; MAX_STATE_BYTES]).unwrap();
+    assert_eq!(folder.compaction_state().unwrap().unwrap().len(), MAX_STATE_BYTES);
+    let shards = folder.shards().unwrap().unwrap();
+    let codes: Vec<Option<&str>> =
+        shards.list().unwrap().shards.into_iter().map(|id| shards.read(id).err().map(|error| error.code())).collect();
+    assert_eq!((codes.len(), codes.iter().flatten().collect::<Vec<_>>()), (2, vec![&"oversized"]));
     assert_eq!(details(memory.path()), [Some(Detail::Oversized)]);
     assert_eq!(read(memory.path()).heads(), [good]);
     append(&mut open(memory.path(), small_limits()), &mut random, 50);

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::sources::Source;
+use crate::sources::{self, Source};
 
 /// The page with one section for each code.
 pub const PAGE: &str = "docs/diagnostics.md";
@@ -44,8 +44,8 @@ const VALUES: [&str; 3] = ["Exit", "Severity", "Code"];
 /// Every code that the programs can print.
 #[must_use]
 pub fn in_sources(sources: &[Source]) -> BTreeSet<String> {
-    let programs = sources.iter().filter(|source| is_program(&source.path));
-    let mut found: BTreeSet<String> = programs.flat_map(in_source).collect();
+    let texts = sources.iter().filter_map(|source| Some((&source.path, program_text(source)?)));
+    let mut found: BTreeSet<String> = texts.flat_map(|(path, text)| in_program(path, &text)).collect();
     found.extend(BUILT_OTHERWISE.map(|(code, ..)| code.to_owned()));
     found
 }
@@ -56,16 +56,49 @@ pub fn in_page(text: &str) -> Vec<&str> {
     text.lines().filter_map(|line| line.strip_prefix("### ")).collect()
 }
 
+/// The example of a code's section.
+#[must_use]
+pub fn example<'a>(page: &'a str, code: &str) -> Option<&'a str> {
+    let (_, section) = page.split_once(&format!("\n### {code}\n\n```text\n"))?;
+    Some(section.split_once("\n```\n")?.0)
+}
+
+/// Every text that a test compares what it sees with: test sources, tests inside of sources, and expected outputs.
+#[must_use]
+pub fn test_texts() -> Vec<String> {
+    let rust = sources::rust().into_iter().filter(|source| !source.path.starts_with("crates/testkit/"));
+    let inside = |source: Source| {
+        if is_program(&source.path) {
+            source.text.split_once("\n#[cfg(test)]\nmod ").map(|(_, tests)| tests.to_owned())
+        } else {
+            Some(source.text)
+        }
+    };
+    let outputs = sources::files(&["testdata/err"], ".out").into_iter().map(|source| source.text);
+    rust.filter_map(inside).chain(outputs).collect()
+}
+
+/// Whether a text names a code: as a literal, or in brackets as a report for people does.
+#[must_use]
+pub fn names(text: &str, code: &str) -> bool {
+    [format!("\"{code}\""), format!("[{code}]")].iter().any(|name| text.contains(name))
+}
+
 /// Whether a file is part of a program: no test, no bench, nothing of this crate.
 fn is_program(path: &str) -> bool {
     path.contains("/src/") && !path.starts_with("crates/testkit/") && !path.ends_with("/tests.rs")
 }
 
-fn in_source(source: &Source) -> Vec<String> {
-    let program = source.text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
-    let lines = program.lines().map(str::trim).filter(|line| !line.starts_with("//"));
-    let text = lines.flat_map(str::split_whitespace).collect::<Vec<_>>().join(" ");
-    let arms = bodies(&text, if source.path.ends_with("/diagnostic.rs") { "fn name(" } else { "fn code(" });
+/// A source's text without comments and tests, where it is part of a program.
+pub(crate) fn program_text(source: &Source) -> Option<String> {
+    let program = source.text.split("\n#[cfg(test)]\nmod ").next().filter(|_| is_program(&source.path))?;
+    let lines = program.lines().filter(|line| !line.trim_start().starts_with("//"));
+    Some(lines.collect::<Vec<_>>().join("\n"))
+}
+
+fn in_program(path: &str, text: &str) -> Vec<String> {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let arms = bodies(&text, if path.ends_with("/diagnostic.rs") { "fn name(" } else { "fn code(" });
     let mut found = Vec::new();
     for (start, _) in text.match_indices('"') {
         let Some((literal, after)) = text[start + 1..].split_once('"') else { continue };
@@ -75,9 +108,9 @@ fn in_source(source: &Source) -> Vec<String> {
             || (follows_value(before) && !after.starts_with(" =>"))
             || (after.starts_with(", Exit::") && !before.ends_with("set_outcome("))
             || in_arm()
-            || (source.path.ends_with("/denial.rs") && is_second_of_row(before))
-            || (source.path.ends_with("/restore.rs") && before.ends_with("Err("))
-            || (source.path.ends_with("/output.rs") && before.ends_with("diagnose(severity,"));
+            || (path.ends_with("/denial.rs") && is_second_of_row(before))
+            || (path.ends_with("/restore.rs") && before.ends_with("Err("))
+            || (path.ends_with("/output.rs") && before.ends_with("diagnose(severity,"));
         if is_printed && is_code(literal) {
             found.push(literal.to_owned());
         }

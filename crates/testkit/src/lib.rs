@@ -2,6 +2,7 @@
 
 pub mod api;
 pub mod codes;
+pub mod examples;
 pub mod git;
 pub mod hostile;
 pub mod job;

@@ -119,8 +119,8 @@ pub(crate) fn run(
     let status = child.wait()?;
     std::fs::write(workspace.of_job(allowed.job, "json"), &report)?;
     let exit = status.code().and_then(Exit::from_code).unwrap_or(Exit::Internal);
-    let document = match serde_json::from_slice(&report) {
-        Ok(Value::Object(document)) => Value::Object(document),
+    let (exit, document) = match serde_json::from_slice(&report) {
+        Ok(Value::Object(document)) => (exit, Value::Object(document)),
         _ => silent(exit, &tail(&log)),
     };
     let took = since.elapsed();
@@ -140,15 +140,16 @@ pub(crate) fn names(environment: &Environment) -> Vec<String> {
     environment.iter().map(|(name, _)| (*name).to_owned()).collect()
 }
 
-/// The report of a job that gave none.
-fn silent(exit: Exit, last_words: &str) -> Value {
+/// How a job ended that gave no report, never well, and a report in its place.
+fn silent(exit: Exit, last_words: &str) -> (Exit, Value) {
     let exit = if exit == Exit::Ok { Exit::Internal } else { exit };
     let message = format!("the job gave no report; it said: {last_words}");
-    json!({
+    let document = json!({
         "outcome": exit.name(),
         "diagnostics": [{ "code": "no-report", "severity": "error", "message": message }],
         "counts": {}, "read": [], "decided": [], "wrote": [],
-    })
+    });
+    (exit, document)
 }
 
 fn tail(log: &Path) -> String {

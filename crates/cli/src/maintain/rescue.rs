@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use daybook_branch::{LedgerTree, Remote, RemoteFault, Snapshot, Token};
 use daybook_compaction::{Facts, Flaw, rescue as good_records};
+use daybook_core::MemoryPath;
 use daybook_core::config::Config;
-use daybook_core::{MemoryPath, ShardId};
 use daybook_publish::{Transition, Verdict, landed, publish};
 use daybook_runner::{Exit, Pace, Report, Stop};
 
@@ -60,9 +60,6 @@ pub(super) fn rescue(url: &str, config: &Config, ledger: &str, report: &mut Repo
 
 /// What one commit does, and for how many shards. Each goes under the same proof as the sources of a plan.
 fn transition(snapshot: &Snapshot, report: &mut Report) -> Result<(Transition, u64), Stop> {
-    let path = |id: ShardId| {
-        MemoryPath::parse(&id.path()).map_err(|_| Stop::new(Exit::Internal, "shard-path", "a shard has no path"))
-    };
     let tree = LedgerTree::of(snapshot)?;
     let mut transition = Transition::on(snapshot.head(), "Rescue the good records of damaged shards\n");
     let mut rescued = 0;
@@ -81,12 +78,12 @@ fn transition(snapshot: &Snapshot, report: &mut Report) -> Result<(Transition, u
         let mut there = BTreeMap::from([(*id, bytes)]);
         if let Some(fresh) = rescue.replacement() {
             there.insert(fresh.id(), fresh.bytes().to_vec());
-            transition.put(path(fresh.id())?, fresh.bytes().to_vec());
+            transition.put(MemoryPath::of_shard(fresh.id()), fresh.bytes().to_vec());
         }
         let Ok(retirement) = rescue.coverage().retire(&there);
         let retirement = retirement.map_err(|why| Stop::new(Exit::Refused, "not-covered", why.to_string()))?;
         for source in retirement.sources() {
-            transition.delete(path(*source)?);
+            transition.delete(MemoryPath::of_shard(*source));
         }
         let records = rescue.replacement().map_or(0, |fresh| fresh.records().len());
         report.decided(format!("shard {id}: {records} good records are saved, {} bytes are none", rescue.bytes_left()));

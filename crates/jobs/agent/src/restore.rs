@@ -235,3 +235,33 @@ fn tell(report: &mut Report, fetched: &[Fetched<'_>], baseline: &Baseline) {
         .count("records", records)
         .count("refused", refused);
 }
+
+#[cfg(test)]
+mod tests {
+    use daybook_testkit::git::BareRepository;
+
+    use super::*;
+
+    /// A disk that folds case has one place for two names; here both names are the same to begin with.
+    #[test]
+    fn of_two_names_for_one_place_the_first_is_written_and_the_other_told() {
+        let place = tempfile::tempdir().unwrap();
+        let bare = BareRepository::create(&place.path().join("remote.git"), "sha1");
+        bare.commit_files("ledgers/triage", &[("Notes.md", b"first"), ("other.md", b"second")]);
+        let config = Config::parse(br#"{"version":1,"workflow":"w","ledgers":[{"name":"triage"}]}"#).unwrap();
+        let remote = Remote::new(&bare.url(), None).unwrap();
+        let mut fetched = fetch(&remote, &config.memories()[0]).unwrap();
+        fetched.files[1].0 = fetched.files[0].0.clone();
+
+        let mut folders = Folders { root: &place.path().join("memory"), made: Vec::new() };
+        let memory = folders.write(&mut fetched, &config).unwrap();
+        assert_eq!(fs::read(place.path().join("memory/triage/Notes.md")).unwrap(), b"first");
+        let kept: Vec<_> = memory.files.values().map(|file| file.sha256).collect();
+        assert_eq!(kept, [Digest::of(b"first")], "the baseline has what was written");
+        let mut report = Report::new(Exit::Ok);
+        tell(&mut report, &[fetched], &Baseline::new(vec![memory]));
+        let report = report.to_json();
+        assert_eq!(report["diagnostics"][0]["code"], "name-collision");
+        assert_eq!((&report["counts"]["files"], &report["counts"]["refused"]), (&1.into(), &1.into()));
+    }
+}

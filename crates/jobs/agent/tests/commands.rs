@@ -44,6 +44,12 @@ fn report(output: &Output) -> Value {
     report
 }
 
+#[track_caller]
+fn refused(output: &Output, exit: i32, code: &str) {
+    let report = report(output);
+    assert_eq!((output.status.code(), &report["diagnostics"][0]["code"]), (Some(exit), &json!(code)), "{report}");
+}
+
 /// The ledger that the reference runtime wrote, beside one that nobody has written to yet.
 // DB-5.1-02
 #[test]
@@ -80,18 +86,26 @@ fn every_ledger_is_in_one_file_that_is_only_read() {
 fn a_file_that_cannot_be_written_or_a_folder_that_is_none_is_told() {
     let place = Place::new(&json!([{"name": "first"}]));
     let output = place.project("no/such/folder/out.db");
-    assert_eq!(
-        (output.status.code(), &report(&output)["diagnostics"][0]["code"]),
-        (Some(74), &json!("out-unwritable"))
-    );
+    refused(&output, 74, "out-unwritable");
     fs::create_dir(place.path("target")).unwrap();
     fs::create_dir(place.path("memory/first/ledger")).unwrap();
     symlink(place.path("target"), place.path("memory/first/ledger/shards")).unwrap();
-    let output = place.project("out.db");
-    assert_eq!(output.status.code(), Some(3));
-    report(&output);
-    assert!(!place.path("out.db").exists());
+    refused(&place.project("out.db"), 3, "memory-unreadable");
     fs::remove_file(place.path("memory/first/ledger/shards")).unwrap();
+    fs::rename(place.path("memory/first"), place.path("elsewhere")).unwrap();
+    refused(&place.project("out.db"), 74, "memory-unreadable");
+    fs::rename(place.path("elsewhere"), place.path("memory/first")).unwrap();
+    // More names than anybody looks at: what is not seen may be a shard.
+    let shards = place.path("memory/first/ledger/shards");
+    fs::create_dir(&shards).unwrap();
+    for number in 0..65_537 {
+        fs::File::create(shards.join(number.to_string())).unwrap();
+    }
+    refused(&place.project("out.db"), 74, "ledger-unreadable");
+    assert!(!place.path("out.db").exists());
+    for number in 0..3 {
+        fs::remove_file(shards.join(number.to_string())).unwrap();
+    }
     assert_eq!(place.project("out.db").status.code(), Some(0));
 }
 
@@ -134,6 +148,21 @@ fn the_prompt_says_what_each_ledger_is_and_holds_and_allows() {
     let text = String::from_utf8(place.run("prompt", &["--format", "human"]).stdout).unwrap();
     assert!(!text.contains("when this run began") && text.contains("### Ledger `second`"));
     fs::write(place.path("baseline.json"), "{}").unwrap();
-    let output = place.run("prompt", &["--baseline", "baseline.json", "--format", "json"]);
-    assert_eq!((output.status.code(), &report(&output)["outcome"]), (Some(3), &json!("refused")));
+    let broken = || place.run("prompt", &["--baseline", "baseline.json", "--format", "json"]);
+    refused(&broken(), 3, "baseline-invalid");
+    fs::remove_file(place.path("baseline.json")).unwrap();
+    fs::create_dir(place.path("baseline.json")).unwrap();
+    refused(&broken(), 74, "baseline-unreadable");
+}
+
+/// Every job takes its configuration in this way.
+#[test]
+fn without_a_configuration_nothing_is_done() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-agent"));
+    command.env_clear().args(["prompt", "--format", "json"]);
+    refused(&command.output().unwrap(), 2, "config-missing");
+    command.env("DAYBOOK_CONFIG", "");
+    refused(&command.output().unwrap(), 2, "config-missing");
+    command.env("DAYBOOK_CONFIG", r#"{"version":1,"workflow":"w"}"#);
+    assert_eq!(command.output().unwrap().status.code(), Some(0));
 }

@@ -90,7 +90,7 @@ pub(crate) fn land(
     let policy = match FilePolicy::of(memory) {
         Ok(policy) => policy,
         Err(fault) => {
-            landing.stop = Some(Stop::usage("file-glob-unusable", fault.to_string()));
+            landing.stop = Some(Stop::usage("config-invalid", fault.to_string()));
             return landing;
         }
     };
@@ -260,9 +260,7 @@ impl<'a> Attempts<'a> {
         }
         let mut transition = Transition::on(snapshot.head(), &self.message(landing));
         for segment in &packing.segments {
-            let path = MemoryPath::parse(&segment.id().path())
-                .map_err(|fault| Stop::new(Exit::Internal, "shard-path", fault.to_string()))?;
-            transition.put(path, segment.bytes().to_vec());
+            transition.put(MemoryPath::of_shard(segment.id()), segment.bytes().to_vec());
         }
         for (path, content) in files.puts {
             transition.put(path, content);

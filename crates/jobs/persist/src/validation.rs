@@ -9,7 +9,7 @@ use daybook_core::config::{MemoryConfig, Validation};
 use daybook_runner::{Exit, MAX_TEXT, Stop, log, plain};
 use daybook_script::{Fault, Launcher, Limits, RunFacts, Sandbox, Script};
 use daybook_store::staged::MAX_FILE_BYTES;
-use daybook_store::write_candidate;
+use daybook_store::{StoreError, write_candidate};
 
 use crate::files::{FilePlan, Sides};
 
@@ -24,7 +24,10 @@ pub(crate) fn consent(
     let candidate = candidate(sides, plan)?;
     let folder = tempfile::Builder::new().prefix("daybook-candidate-").tempdir().map_err(|_| unwritable())?;
     let files = candidate.iter().map(|(path, content)| (path, content.as_slice()));
-    write_candidate(folder.path(), files).map_err(|error| Stop::new(Exit::Policy, error.code(), WRITTEN))?;
+    write_candidate(folder.path(), files).map_err(|error| match error {
+        StoreError::Conflict => Stop::new(Exit::Policy, error.code(), WRITTEN),
+        _ => unwritable().with_private(error.to_string()),
+    })?;
     let script = Script::new(validation.script.as_str()).map_err(refusal)?;
     let sandbox = Sandbox::open(Launcher::this_program(), None).map_err(refusal)?;
     let limits = Limits::within(Duration::from_secs(validation.timeout_seconds));

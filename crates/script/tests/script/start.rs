@@ -44,9 +44,27 @@ fn a_node_that_is_missing_or_a_wrapper_is_named_as_such() {
     missing(&folder.join("secret"));
     // A wrapper wants a shell, which the sandbox does not have; another program says no version.
     let wrapper = program(folder, "node", "#!/bin/sh\nexec node \"$@\"\n");
-    assert_eq!(open(launcher, Some(&wrapper)).unwrap_err(), Fault::NodeUnusable);
-    assert_eq!(open(launcher, Some(Path::new("/bin/true"))).unwrap_err(), Fault::NodeUnusable);
+    for other in [&wrapper, Path::new("/bin/true")] {
+        assert_eq!(open(launcher, Some(other)).unwrap_err().code(), "node-unusable", "{}", other.display());
+    }
     assert!(open(launcher, None).is_ok());
+}
+
+/// `echo` in place of Node, in the real sandbox, and a launcher that tells it what to say.
+#[test]
+fn a_node_without_what_is_needed_is_too_old() {
+    let (world, echo) = (World::new(), Path::new("/bin/echo"));
+    let node_that_says = |version: &str| {
+        let order = format!("$(printf %s \"$2\" | sed s/--version/{version}/)");
+        let text = format!("#!/bin/sh\nexec '{LAUNCHER}' \"$1\" \"{order}\"\n");
+        program(world.path(), &format!("launcher-{version}"), &text)
+    };
+    for old in ["v18.20.0".to_owned(), format!("v{}.99.99", OLDEST - 1), "v0.10.0".to_owned()] {
+        let fault = open(&node_that_says(&old), Some(echo)).unwrap_err();
+        assert_eq!(fault.code(), "node-unsupported", "{fault}");
+        assert!(fault.to_string().contains(&format!("Node {} is too old", &old[1..])), "{fault}");
+    }
+    assert!(open(&node_that_says(&format!("v{OLDEST}.99.99")), Some(echo)).is_ok());
 }
 
 /// A launcher on a kernel that answers one system call as if it did not know it.
@@ -72,10 +90,9 @@ fn a_kernel_that_enforces_too_little_runs_no_script() {
         ("prctl", "EPERM", "outlive"),
     ] {
         let launcher = launcher_without(world.path(), call, errno);
-        match open(&launcher, None) {
-            Err(Fault::SandboxTooWeak { lacks }) => assert!(lacks.contains(says), "{call}: {lacks}"),
-            other => panic!("{call}: {other:?}"),
-        }
+        let fault = open(&launcher, None).unwrap_err();
+        assert_eq!(fault.code(), "sandbox-too-weak", "{call}: {fault}");
+        assert!(fault.to_string().contains(says), "{call}: {fault}");
     }
     // The wrapper itself is not what stopped it.
     assert!(open(&launcher_without(world.path(), "getcwd", "EPERM"), None).is_ok());
@@ -83,8 +100,9 @@ fn a_kernel_that_enforces_too_little_runs_no_script() {
 
 #[test]
 fn a_launcher_that_is_none_starts_nothing() {
-    assert!(matches!(open(Path::new("/bin/true"), None), Err(Fault::System(_))));
-    assert!(matches!(open(Path::new("/nowhere"), None), Err(Fault::System(_))));
+    for none in ["/bin/true", "/nowhere"] {
+        assert_eq!(open(Path::new(none), None).unwrap_err().code(), "script-system", "{none}");
+    }
     for order in ["", "{}", "{\"program\":\"/bin/true\"}", "7"] {
         let output = Command::new(LAUNCHER).args(["__script-launcher", order]).output().unwrap();
         assert_eq!((output.status.success(), output.stdout.len()), (false, 0), "{order}");

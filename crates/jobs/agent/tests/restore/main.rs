@@ -1,5 +1,6 @@
 //! The restore step as its own process against real remotes.
 
+mod machine;
 mod support;
 mod trees;
 mod web;

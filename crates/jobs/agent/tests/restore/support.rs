@@ -1,5 +1,6 @@
 //! A place to restore into, and what the step said.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,9 @@ pub(crate) const BRANCH: &str = "ledgers/triage";
 
 pub(crate) struct Place {
     pub(crate) folder: tempfile::TempDir,
+    /// Where memories go; `None` where nobody says so.
+    pub(crate) memory_root: Option<PathBuf>,
+    pub(crate) baseline: PathBuf,
 }
 
 pub(crate) struct Outcome {
@@ -28,7 +32,8 @@ impl Place {
         let folder = tempfile::tempdir().unwrap();
         let config = r#"{"version":1,"workflow":"triage","memories":[{"id":"notes","branch":"memory/notes"}],"ledgers":[{"name":"triage"}]}"#;
         fs::write(folder.path().join("config.json"), config).unwrap();
-        Self { folder }
+        let (memory_root, baseline) = (folder.path().join("memory"), folder.path().join("baseline.json"));
+        Self { folder, memory_root: Some(memory_root), baseline }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -43,10 +48,9 @@ impl Place {
         let output = Command::new(env!("CARGO_BIN_EXE_daybook-agent"))
             .args(["restore", "--format", "json", "--remote", remote, "--config"])
             .arg(self.path("config.json"))
-            .arg("--memory-root")
-            .arg(self.path("memory"))
+            .args(self.memory_root.iter().flat_map(|root| [OsStr::new("--memory-root"), root.as_os_str()]))
             .arg("--baseline")
-            .arg(self.path("baseline.json"))
+            .arg(&self.baseline)
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap())
             .env("HOME", self.folder.path())

@@ -137,6 +137,37 @@ fn hostile_trees_give_regular_files_under_checked_names_only() {
     }
 }
 
+/// Few objects, of which a tree is made that no machine should list, and one that no disk should hold.
+// DB-8-01
+#[test]
+fn a_tree_over_a_bound_is_refused_before_anything_is_written() {
+    let place = Place::new();
+    let bare = place.bare("sha1");
+    let small = bare.blob(b"x");
+    let names: Vec<String> = (0..10).map(|number| format!("d{number}")).collect();
+    let mut endless = bare.tree(&[("100644", "blob", &small, "f")]);
+    for _ in 0..9 {
+        let rows: Vec<_> = names.iter().map(|name| ("40000", "tree", endless.as_str(), name.as_str())).collect();
+        endless = bare.tree(&rows);
+    }
+    let mebibyte = bare.blob(&vec![b'x'; 1 << 20]);
+    let names: Vec<String> = (0..513).map(|number| format!("f{number:03}")).collect();
+    let rows: Vec<_> = names.iter().map(|name| ("100644", "blob", mebibyte.as_str(), name.as_str())).collect();
+    let large = bare.tree(&rows);
+    for (tree, expected, said) in [
+        (endless, "tree-over-bound", "more than 100000 entries"),
+        (large, "memory-too-large", "537919488 bytes; at most 536870912"),
+    ] {
+        bare.commit_tree(BRANCH, &tree);
+        let outcome = place.restore(&bare.url(), &[]);
+        assert_eq!((outcome.code, code(&outcome)), (3, expected), "{}", outcome.report);
+        assert!(outcome.report["diagnostics"][0]["message"].as_str().unwrap().contains(said), "{}", outcome.report);
+        place.nothing_is_left();
+    }
+    bare.commit_tree(BRANCH, &bare.tree(&[("100644", "blob", &small, "f")]));
+    assert_eq!(place.restore(&bare.url(), &[]).code, 0);
+}
+
 #[test]
 fn a_folder_that_is_there_already_is_not_written_into() {
     let place = Place::new();

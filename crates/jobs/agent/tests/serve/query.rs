@@ -1,6 +1,11 @@
 //! `ledger_query` over MCP: filters, pages, time, and what others write meanwhile.
 
+use std::process::Command;
+
+use daybook_core::{Digest, ShardId, json as canonical};
+use daybook_testkit::ledgers;
 use daybook_testkit::mcp::Client;
+use daybook_testkit::random::Random;
 use daybook_testkit::vectors;
 use serde_json::{Value, json};
 
@@ -116,4 +121,32 @@ fn a_folder_that_is_changed_from_outside_is_read_anew() {
     assert_eq!(numbers(&client.call("ledger_query", &json!({})).unwrap()), [3, 4, 5]);
     std::fs::write(&first, content).unwrap();
     assert_eq!(numbers(&client.call("ledger_query", &json!({})).unwrap()), [1, 2, 3, 4, 5]);
+}
+
+/// A database that finds no room costs the query and nothing else.
+#[test]
+fn a_query_without_room_fails_alone() {
+    let fixture = Fixture::new();
+    // More than the database keeps in memory.
+    let mut random = Random::new(7);
+    let payload = canonical::Value::try_from(&json!({"text": "x".repeat(31_000)})).unwrap();
+    let shards: Vec<(ShardId, Vec<u8>)> = (0..80)
+        .map(|shard| {
+            let records = (0..30).map(|number| ledgers::build(&mut random, shard * 100 + number, &[], &payload));
+            let lines = records.flat_map(|record| [record.line(), b"\n"].concat()).collect();
+            (ShardId::from_digest(&Digest::of(&shard.to_le_bytes())), lines)
+        })
+        .collect();
+    ledgers::write(&fixture.path("memory/triage"), &shards).unwrap();
+    let good = fixture.command();
+    let mut full = Command::new("/bin/sh");
+    full.env_clear().args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]);
+    full.arg(good.get_program()).args(good.get_args());
+    let mut client = Client::start(full);
+    for _ in 0..2 {
+        assert_eq!(client.call("ledger_query", &json!({})).unwrap_err()["code"], "projection");
+    }
+    assert_eq!(client.call("ledger_status", &json!({})).unwrap()["records"], 2_400);
+    let mut client = Client::start(good);
+    assert_eq!(client.call("ledger_query", &json!({"limit": 1})).unwrap()["hasMore"], true);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use daybook_compaction::{Bounds, Facts, Plan, Stamp, Target};
@@ -16,7 +17,8 @@ use daybook_testkit::random::Random;
 
 pub(crate) const BRANCH: &str = "ledgers/triage";
 pub(crate) const STATE: &str = "ledger/compaction/state.json";
-const CONFIG: &str = r#"{"version":1,"workflow":"t","ledgers":[{"name":"triage","compaction":{"min-segments":2}}]}"#;
+pub(crate) const CONFIG: &str =
+    r#"{"version":1,"workflow":"t","ledgers":[{"name":"triage","compaction":{"min-segments":2}}]}"#;
 
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
@@ -116,12 +118,21 @@ impl World {
     }
 
     pub(crate) fn start(&self, plan: &[u8], options: &[&str]) -> Job {
-        let place = tempfile::tempdir_in(self.folder.path()).unwrap().keep();
+        let place = self.place();
         fs::write(place.join("plan.json"), plan).unwrap();
+        self.start_at(&place, CONFIG, options)
+    }
+
+    pub(crate) fn place(&self) -> PathBuf {
+        tempfile::tempdir_in(self.folder.path()).unwrap().keep()
+    }
+
+    /// The job where `plan.json` may be anything.
+    pub(crate) fn start_at(&self, place: &Path, config: &str, options: &[&str]) -> Job {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-maintenance-apply"));
         command.args(["--ledger", "triage", "--format", "json", "--remote", &self.bare.url()]);
         command.arg("--plan").arg(place.join("plan.json")).args(options);
-        Job::start(&mut command, &place, [("DAYBOOK_CONFIG".to_owned(), CONFIG.to_owned())])
+        Job::start(&mut command, place, [("DAYBOOK_CONFIG".to_owned(), config.to_owned())])
     }
 
     pub(crate) fn apply(&self, plan: &[u8]) -> Outcome {

@@ -82,6 +82,13 @@ impl World {
     /// The plan is one that loses nothing; its sources.
     #[track_caller]
     fn proven(&self, outcome: &Planned) -> Vec<ShardId> {
+        let decision = self.decision(outcome);
+        let Decision::Ready(proven) = decision else { panic!("{decision:?}") };
+        proven.sources().iter().map(daybook_compaction::Identity::segment).collect()
+    }
+
+    #[track_caller]
+    fn decision(&self, outcome: &Planned) -> Decision {
         let config = Config::parse(self.config().as_bytes()).unwrap();
         let ledger = config.ledger("triage").unwrap();
         let bounds = Bounds::of(&ledger.limits, ledger.compaction.as_ref().unwrap());
@@ -91,8 +98,7 @@ impl World {
         let checked = RawPlan::new(outcome.plan.as_ref().unwrap()).unwrap().check(&target).unwrap();
         assert_eq!(Some(checked.base_commit()), self.bare.head(BRANCH).as_deref());
         let Ok(decision) = checked.prove(&target, &shards, None);
-        let Decision::Ready(proven) = decision else { panic!("{decision:?}") };
-        proven.sources().iter().map(daybook_compaction::Identity::segment).collect()
+        decision
     }
 
     fn ids(&self) -> Vec<ShardId> {
@@ -152,6 +158,32 @@ fn what_is_not_due_or_not_worth_it_leaves_no_plan_not_even_an_old_one() {
     world.settings["min-segments"] = 32.into();
     world.plan("requested").assert("nothing_to_do", &["state-invalid", "too-few-segments"]);
     World::new(0).plan("requested").assert("nothing_to_do", &[]);
+
+    // Two shards, of which one is many times as large: to write it again for one record is not worth it.
+    let mut unlike = World::new(1);
+    let mut random = Random::new(6);
+    let large: Vec<u8> =
+        (0..12).flat_map(|number| [ledgers::record(&mut random, number, &[], 700).line(), b"\n"].concat()).collect();
+    unlike.files.insert(ShardId::new(random.uuid()).unwrap().path(), large);
+    unlike.commit();
+    unlike.plan("requested").assert("nothing_to_do", &["nothing-fits"]);
+}
+
+#[test]
+fn a_plan_that_cannot_be_written_is_no_plan() {
+    let world = World::new(6);
+    let place = world.place();
+    let out = place.join("plan.json");
+    fs::create_dir(&out).unwrap();
+    let outcome = world.plan_at(&place, "requested");
+    outcome.job.assert(74, &["plan-unwritable"]);
+    assert_eq!(outcome.job.report["diagnostics"][0]["message"], "the plan cannot be written");
+    assert_eq!((outcome.plan, fs::read_dir(&out).unwrap().count()), (None, 0));
+    // A folder that is not there is found out only after everything was read.
+    fs::remove_dir(&out).unwrap();
+    std::os::unix::fs::symlink("gone/plan.json", &out).unwrap();
+    world.plan_at(&place, "requested").assert("planned", &[]);
+    assert!(!out.is_symlink(), "what an earlier step left is replaced, not followed");
 }
 
 #[test]
@@ -187,6 +219,16 @@ fn a_selection_script_proposes_and_is_held_to_what_may_be_planned() {
         outcome.assert("nothing_to_do", &["script-proposal", "script-proposal"]);
         assert!(!outcome.job.report.to_string().contains("passwd"));
     }
+
+    // A shard that an earlier plan made, and one that it covers: the choice would be replaced by itself.
+    let mut again = World::new(3);
+    let covered = again.ids()[0];
+    let Decision::Ready(proven) = again.decision(&again.plan("scheduled")) else { panic!("a plan") };
+    again.files.retain(|path, _| *path == covered.path());
+    again.files.insert(proven.replacement().id().path(), proven.replacement().bytes().to_vec());
+    again.commit();
+    let both = again.with_script("module.exports = ({ segments }) => ({ sources: segments.map((s) => s.id) });");
+    both.plan("scheduled").assert("nothing_to_do", &["unplannable"]);
 }
 
 // DB-9-08

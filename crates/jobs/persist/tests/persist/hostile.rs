@@ -4,7 +4,7 @@ use crate::support::{BRANCH, Run, World, record, record_with, sealed, shard_path
 use daybook_core::Record;
 
 /// A branch with one record, and a run restored from it.
-fn good() -> (World, Record, Run) {
+pub(crate) fn good() -> (World, Record, Run) {
     let world = World::new("sha1");
     let root = record(1, &[]);
     let mut run = world.run();
@@ -16,7 +16,7 @@ fn good() -> (World, Record, Run) {
 
 /// Beats two to four: the attack is refused under this exit and these codes, and a good run lands after it.
 #[track_caller]
-fn refused(world: &World, root: &Record, attack: &Run, exit: i32, codes: &[&str]) {
+pub(crate) fn refused(world: &World, root: &Record, attack: &Run, exit: i32, codes: &[&str]) {
     let before = world.bare.head(BRANCH);
     world.persist(attack).assert(exit, codes);
     assert_eq!(world.bare.head(BRANCH), before, "the branch moved");

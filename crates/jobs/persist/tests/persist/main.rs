@@ -1,5 +1,6 @@
 //! The persist job as its own process against real remotes.
 
+mod faults;
 mod files;
 mod hostile;
 mod land;

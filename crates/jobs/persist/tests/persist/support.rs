@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use daybook_branch::{BranchName, Remote, TreeBounds};
@@ -31,6 +31,8 @@ pub(crate) struct Run {
     pub(crate) files: BTreeMap<String, Vec<u8>>,
     pub(crate) baseline: Vec<u8>,
     pub(crate) base: String,
+    /// The memory that the base is said to be of.
+    pub(crate) base_of: &'static str,
     pub(crate) id: &'static str,
     pub(crate) verdict: Option<&'static str>,
     pub(crate) options: Vec<String>,
@@ -44,6 +46,10 @@ pub(crate) struct Run {
     pub(crate) exchange: Option<Vec<u8>>,
     /// A tar in place of one made from the files.
     pub(crate) raw_tar: Option<Vec<u8>>,
+    /// What becomes of the files of the job before it starts.
+    pub(crate) spoil: fn(&Path),
+    /// Words before the program, such as a shell that bounds it.
+    pub(crate) before: Vec<String>,
 }
 
 impl World {
@@ -95,6 +101,7 @@ impl World {
             files: contents,
             baseline: Baseline::new(vec![memory]).to_bytes(),
             base,
+            base_of: "triage",
             id: "run-1",
             verdict: Some("clean"),
             options: Vec::new(),
@@ -104,6 +111,8 @@ impl World {
             environment: Vec::new(),
             exchange: None,
             raw_tar: None,
+            spoil: |_| (),
+            before: Vec::new(),
         }
     }
 
@@ -124,14 +133,16 @@ impl World {
                 .as_bytes(),
         );
         let baseline = file("baseline.json", &run.baseline);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-persist"));
+        let mut words = run.before.iter().map(String::as_str).chain([env!("CARGO_BIN_EXE_daybook-persist")]);
+        let mut command = Command::new(words.next().unwrap());
+        command.args(words);
         command.arg("--config").arg(config).arg("--baseline").arg(baseline).arg("--staged").arg(&place);
         let remote = run.remote.clone().unwrap_or_else(|| self.bare.url());
         if !remote.is_empty() {
             command.args(["--remote", &remote]);
         }
         command.args(["--run-id", run.id, "--format", "json"]);
-        command.arg("--base").arg(format!("triage={}", run.base));
+        command.arg("--base").arg(format!("{}={}", run.base_of, run.base));
         command.arg("--expect").arg(format!("baseline.json={}", Digest::of(&run.baseline)));
         if run.staged {
             let mut writer = Writer::new(Vec::new(), "triage");
@@ -146,6 +157,7 @@ impl World {
         if let Some(verdict) = run.verdict {
             command.args(["--verdict", verdict]);
         }
+        (run.spoil)(&place);
         Job::start(command.args(&run.options), &place, run.environment.iter().cloned())
     }
 

@@ -123,3 +123,20 @@ fn a_result_that_cannot_be_written_is_an_error_and_asks_for_nothing() {
     world.out = out;
     world.run().assert(0, &[]);
 }
+
+#[test]
+fn outputs_that_cannot_be_read_are_an_error_and_a_summary_that_cannot_be_written_is_none() {
+    let (mut world, server) = good();
+    let below_a_file = world.path("config.json/safe-outputs.jsonl");
+    let file = std::mem::replace(&mut world.file, below_a_file);
+    world.run_as_it_is().assert(74, &["safe-outputs-unreadable"]);
+    assert_eq!(server.requests().len(), 1);
+    assert!(!world.out.exists(), "nothing was written");
+    world.file = file;
+    let folder = world.path("elsewhere").display().to_string();
+    fs::create_dir(&folder).unwrap();
+    world.variables.push(("GITHUB_STEP_SUMMARY", folder));
+    world.run().assert(0, &["summary-unwritable"]);
+    assert_eq!(server.requests().len(), 2, "the request is sent all the same");
+    assert!(!world.result().is_null());
+}

@@ -17,6 +17,8 @@ pub(crate) const CANARY: &str = "canary-9c3e";
 pub(crate) struct World {
     folder: tempfile::TempDir,
     pub(crate) out: PathBuf,
+    /// The file of the safe outputs.
+    pub(crate) file: PathBuf,
     pub(crate) config: Value,
     pub(crate) outputs: Vec<u8>,
     pub(crate) verdict: Option<String>,
@@ -39,6 +41,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         Self {
             out: folder.path().join("out"),
+            file: folder.path().join("safe-outputs.jsonl"),
             folder,
             config: json!({
                 "version": 1, "workflow": "triage",
@@ -85,7 +88,7 @@ impl World {
         command.env_clear().env("GITHUB_STEP_SUMMARY", self.path("summary.md"));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command.arg("--config").arg(self.path("config.json"));
-        command.arg("--safe-outputs").arg(self.path("safe-outputs.jsonl")).arg("--out").arg(&self.out);
+        command.arg("--safe-outputs").arg(&self.file).arg("--out").arg(&self.out);
         command.args(["--format", "json", "--expect", &expect]).args(&self.options);
         command.args(self.verdict.iter().flat_map(|verdict| ["--verdict", verdict]));
         let output = command.output().unwrap();

@@ -1,5 +1,7 @@
 //! The step as a process: what it merges, packs and refuses, and that it never fails the job.
 
+mod machine;
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
@@ -20,12 +22,14 @@ const SHARD: &str = "ledger/shards/00000000-0000-4000-8000-000000000001.jsonl";
 /// A run of the agent: its folder, its files and the way to call the step.
 struct Run {
     folder: tempfile::TempDir,
+    safe_outputs: PathBuf,
 }
 
 impl Run {
     /// A run whose agent appended `records` to the ledger `triage`.
     fn with(records: &[Record]) -> Self {
-        let run = Self { folder: tempfile::tempdir().unwrap() };
+        let folder = tempfile::tempdir().unwrap();
+        let run = Self { safe_outputs: folder.path().join("outputs.jsonl"), folder };
         fs::write(run.path("config.json"), r#"{"version":1,"workflow":"w","ledgers":[{"name":"triage"}]}"#).unwrap();
         fs::write(run.path("baseline.json"), Baseline::default().to_bytes()).unwrap();
         fs::create_dir_all(run.path("memory/triage/ledger/shards")).unwrap();
@@ -41,7 +45,11 @@ impl Run {
 
     /// Runs the step as its own process with an empty environment; it always ends with 0.
     fn merge(&self) -> Value {
-        let output = hostile::bounded(&self.command(), 600, Duration::from_secs(60));
+        self.end_of(&self.command())
+    }
+
+    fn end_of(&self, command: &Command) -> Value {
+        let output = hostile::bounded(command, 600, Duration::from_secs(60));
         let text = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{text}");
         let shown = format!("{text}{}", String::from_utf8_lossy(&output.stderr));
@@ -62,7 +70,7 @@ impl Run {
             .arg("--transaction-log")
             .arg(self.path("log.jsonl"))
             .arg("--safe-outputs")
-            .arg(self.path("outputs.jsonl"))
+            .arg(&self.safe_outputs)
             .arg("--out")
             .arg(self.path("out"))
             .args(["--format", "json"]);

@@ -1,5 +1,7 @@
 //! The job as a process of its own, on artifacts that an honest run, or a hostile one, staged.
 
+mod refuse;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -21,7 +23,7 @@ const CANARY: &str = "canary-77aa";
 
 /// The standard's own schema.
 static SARIF: LazyLock<jsonschema::Validator> = LazyLock::new(|| {
-    let text = include_str!("../../../../testdata/schemas/sarif-2.1.0.json");
+    let text = include_str!("../../../../../testdata/schemas/sarif-2.1.0.json");
     let mut schema: Value = serde_json::from_str(text).unwrap();
     for holder in ["run", "toolComponent"] {
         // These patterns have a bracket too many, which no strict reader of patterns takes.
@@ -42,6 +44,9 @@ struct Run {
     complete: bool,
     /// How the workflow weighs findings.
     detection: Value,
+    ledger: Value,
+    /// A tar in place of one made from the files.
+    raw_tar: Option<Vec<u8>>,
 }
 
 impl Run {
@@ -64,6 +69,8 @@ impl Run {
             outputs: vec![format!(r#"{{"type":"create_issue","title":"{CANARY}"}}"#)],
             complete: true,
             detection: json!({}),
+            ledger: json!({"name": "triage", "memory": "triage"}),
+            raw_tar: None,
         }
     }
 
@@ -114,7 +121,7 @@ impl Run {
         let config = json!({
             "version": 1, "workflow": "triage", "safe-outputs": {},
             "memories": [{"id": "triage", "branch": "ledgers/triage"}],
-            "ledgers": [{"name": "triage", "memory": "triage"}],
+            "ledgers": [self.ledger],
             "detection": self.detection,
         });
         let mut tar = Writer::new(Vec::new(), "triage");
@@ -125,7 +132,7 @@ impl Run {
         let lines = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
         std::fs::write(self.path("config.json"), config.to_string()).unwrap();
         std::fs::write(self.path("baseline.json"), Baseline::new(vec![memory]).to_bytes()).unwrap();
-        std::fs::write(self.path("triage.tar"), tar).unwrap();
+        std::fs::write(self.path("triage.tar"), self.raw_tar.as_ref().unwrap_or(&tar)).unwrap();
         std::fs::write(self.path("log.jsonl"), lines(&self.log)).unwrap();
         std::fs::write(self.path("outputs.jsonl"), lines(&self.outputs)).unwrap();
     }
