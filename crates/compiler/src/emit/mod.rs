@@ -14,6 +14,7 @@ use daybook_workflow::{Text, Workflow};
 
 use crate::assemble::{self, Source, inert};
 use crate::audit;
+use crate::emit::common::Ground;
 use crate::files::Files;
 use crate::pins::Pins;
 use crate::problem::{Place, Problem};
@@ -69,14 +70,18 @@ impl Checked {
 /// to the privilege table.
 // DB-B-11
 pub fn compile(source: &str, file_name: &str, files: &dyn Files, pins: &Pins) -> Result<Checked, Vec<Problem>> {
-    let source = assemble::source(source, file_name, files, Some(pins))?;
-    let text = emit(&source, file_name, pins).map_err(|problem| vec![problem])?;
+    let ground = Ground::new(pins);
+    let source = assemble::source(source, file_name, files, Some(pins)).map_err(|problems| {
+        let pins = ground.as_ref().err().cloned();
+        pins.into_iter().chain(problems).collect::<Vec<_>>()
+    })?;
+    let text = ground.and_then(|ground| emit(&source, file_name, ground)).map_err(|problem| vec![problem])?;
     prove(&text)?;
     Ok(Checked { source, file_name: file_name.to_owned(), text })
 }
 
-fn emit(source: &Source, file_name: &str, pins: &Pins) -> Result<String, Problem> {
-    let jobs = jobs::Emitter { source, ground: common::Ground::new(pins)? }.jobs()?;
+fn emit(source: &Source, file_name: &str, ground: Ground<'_>) -> Result<String, Problem> {
+    let jobs = jobs::Emitter { source, ground }.jobs()?;
     let settings = &source.settings;
     let config = &source.compiled.config;
     let mut header = header(&format!("from {file_name}"));
