@@ -150,6 +150,8 @@ fn every_link_leads_somewhere() {
             let folder = page.path.rsplit_once('/').map_or("", |(folder, _)| folder);
             let path = if file.is_empty() { page.path.clone() } else { join(folder, file) };
             assert!(repository().join(&path).exists(), "{}: {target} leads nowhere", page.path);
+            let leaves_the_book = page.path.starts_with("docs/") && !path.starts_with("docs/");
+            assert!(!leaves_the_book, "{}: {target} is no page of the book", page.path);
             if !fragment.is_empty() {
                 let text = by_path.get(path.as_str()).unwrap_or_else(|| panic!("{}: {target} is no page", page.path));
                 assert!(anchors(text).contains(fragment), "{}: {target} names no heading", page.path);
