@@ -54,8 +54,8 @@ impl Head {
                 builder.add_file_fault(Some(*shard), Detail::NotRegular);
             } else if entry.bytes > READ_SHARD_BYTES.get() {
                 builder.add_file_fault(Some(*shard), Detail::Oversized);
-            } else if let Some(scan) = scans.get(&(*shard, entry.oid)) {
-                builder.add_scan(scan.clone());
+            } else {
+                builder.add_scan(scans.get(&(*shard, entry.oid)).ok_or_else(not_scanned)?.clone());
             }
         }
         let ledger = builder.finish();
@@ -134,8 +134,10 @@ fn scan<'a>(snapshot: &Snapshot, shards: impl Iterator<Item = (&'a ShardId, &'a 
             }
         }
         drop(sender);
-        let scans =
-            scanner.join().map_err(|_| Stop::new(Exit::Internal, "scan-failed", "a shard could not be scanned"));
-        outcome.and(scans)
+        outcome.and(scanner.join().map_err(|_| not_scanned()))
     })
+}
+
+fn not_scanned() -> Stop {
+    Stop::new(Exit::Internal, "scan-failed", "a shard could not be scanned")
 }
