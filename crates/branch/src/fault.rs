@@ -282,6 +282,7 @@ fn classify(stderr: &str) -> FaultKind {
 #[cfg(test)]
 mod tests {
     use daybook_runner::Stop;
+    use daybook_testkit::said;
 
     use super::*;
 
@@ -357,6 +358,7 @@ mod tests {
         ];
         for (stderr, exit, code) in table {
             let stop = Stop::from(RemoteFault::from_stderr(stderr));
+            said::keep(stop.code, &stop.message);
             assert_eq!((stop.exit, stop.code), (exit, code), "{stderr}");
         }
     }

@@ -3,13 +3,14 @@
 use std::fs;
 use std::process::Command;
 
+use daybook_testkit::said;
 use daybook_testkit::vectors::repository;
 use serde_json::Value;
 
 fn audit(name: &str, format: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
     command.args(["audit", name, "--format", format]).current_dir(repository().join("testdata/foreign"));
-    let output = command.env_remove("GITHUB_ACTIONS").output().expect("daybook runs");
+    let output = said::output(command.env_remove("GITHUB_ACTIONS"));
     assert_eq!(output.status.code(), Some(1), "a foreign workflow has findings");
     String::from_utf8(output.stdout).expect("text")
 }
@@ -48,7 +49,7 @@ fn our_own_workflows_by_hand_keep_to_it() {
     let powers = |name: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
         command.args(["audit", name, "--format", "json"]).current_dir(repository().join("workflows"));
-        let output = command.env_remove("GITHUB_ACTIONS").output().expect("daybook runs");
+        let output = said::output(command.env_remove("GITHUB_ACTIONS"));
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
         let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(document["counts"]["compiled"], 0);

@@ -1,5 +1,6 @@
 //! `daybook compile`, `audit` and `permissions` as processes, on real folders.
 
+use daybook_testkit::said;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -21,7 +22,7 @@ fn repository() -> tempfile::TempDir {
 fn daybook(folder: &Path, args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
     command.args(args).current_dir(folder).env_remove("GITHUB_ACTIONS").env_remove("DAYBOOK_PINS");
-    command.output().expect("daybook runs")
+    said::output(&mut command)
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
 use daybook_testkit::codes;
+use daybook_testkit::said;
 use daybook_testkit::vectors::repository;
 use serde_json::{Value, json};
 
@@ -16,7 +17,7 @@ fn daybook(folder: &Path, args: &[&str]) -> Output {
     for name in ["GITHUB_ACTIONS", "DAYBOOK_PINS", "DAYBOOK_FORMAT", "DAYBOOK_COLOR"] {
         command.env_remove(name);
     }
-    command.output().expect("daybook runs")
+    said::output(&mut command)
 }
 
 fn told(output: &Output) -> String {

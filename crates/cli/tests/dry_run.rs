@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use daybook_testkit::git::BareRepository;
+use daybook_testkit::said;
 use daybook_testkit::vectors;
 use serde_json::{Value, json};
 
@@ -34,17 +35,17 @@ impl Home {
     }
 
     fn run(&self, args: &[&str]) -> Output {
-        Command::new(DAYBOOK)
-            .args(["dry-run", "triage.md"])
-            .args(args)
-            .current_dir(self.folder.path())
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.path("tmp"))
-            .env("TMPDIR", self.path("tmp"))
-            .env("SECRET_OF_THE_USER", "do not pass on")
-            .output()
-            .unwrap()
+        said::output(
+            Command::new(DAYBOOK)
+                .args(["dry-run", "triage.md"])
+                .args(args)
+                .current_dir(self.folder.path())
+                .env_clear()
+                .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+                .env("HOME", self.path("tmp"))
+                .env("TMPDIR", self.path("tmp"))
+                .env("SECRET_OF_THE_USER", "do not pass on"),
+        )
     }
 
     fn json(&self, args: &[&str]) -> (i32, Value) {
@@ -149,7 +150,7 @@ fn what_the_agent_appended_is_what_is_on_the_branch() {
     }
     // What was kept verifies on its own.
     let remote = keep.join("remote.git");
-    let verify = Command::new(DAYBOOK).args(["verify", remote.to_str().unwrap()]).output().unwrap();
+    let verify = said::output(Command::new(DAYBOOK).args(["verify", remote.to_str().unwrap()]));
     assert_eq!(verify.status.code(), Some(0));
 }
 
@@ -159,9 +160,9 @@ fn a_named_memory_is_copied_its_heads_become_parents_and_it_is_never_written() {
     let memory = reference_memory(&home.path("memory.git"));
     let before = contents(memory.path());
     let heads = {
-        let output =
-            Command::new(DAYBOOK).args(["verify", "--format", "json", memory.path().to_str().unwrap()]).output();
-        serde_json::from_slice::<Value>(&output.unwrap().stdout).unwrap()["heads"].clone()
+        let mut verify = Command::new(DAYBOOK);
+        let output = said::output(verify.args(["verify", "--format", "json", memory.path().to_str().unwrap()]));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["heads"].clone()
     };
     for form in [memory.path().to_str().unwrap().to_owned(), memory.url()] {
         let (exit, document) = home.json(&["--memory", &form]);

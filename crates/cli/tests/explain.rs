@@ -2,11 +2,12 @@
 
 use std::process::{Command, Output};
 
+use daybook_testkit::said;
 use serde_json::Value;
 
 fn explain(args: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
-    command.env_clear().arg("explain").args(args).output().expect("daybook starts")
+    said::output(command.env_clear().arg("explain").args(args))
 }
 
 fn text(output: &Output) -> String {

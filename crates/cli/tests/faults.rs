@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use daybook_testkit::said;
 use serde_json::{Value, json};
 
 const DAYBOOK: &str = env!("CARGO_BIN_EXE_daybook");
@@ -30,7 +31,7 @@ impl Home {
         let mut command = Command::new(DAYBOOK);
         command.args(args).args(["--format", "json"]).current_dir(self.0.path()).env_clear();
         command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.path("tmp"));
-        let output = command.env("TMPDIR", self.path("tmp")).output().unwrap();
+        let output = said::output(command.env("TMPDIR", self.path("tmp")));
         let document = serde_json::from_slice(&output.stdout);
         let talk = String::from_utf8_lossy(&output.stderr);
         (output.status.code().unwrap(), document.unwrap_or_else(|fault| panic!("{args:?}: {fault}: {talk}")))
@@ -198,4 +199,28 @@ fn a_refused_call_is_told_by_its_number_and_its_reason() {
     assert!(told(0).starts_with("call 3, ledger_append: ") && told(0).contains("invalid-type"), "{}", told(0));
     assert!(told(1).starts_with("call 4, ledger_append: ") && told(1).contains("record-too-large"), "{}", told(1));
     assert_eq!(document["counts"]["records-added"], 4);
+}
+
+/// A job that takes away what was on the branch, whatever it reports of itself.
+#[test]
+fn records_that_go_missing_are_the_worst_outcome() {
+    let home = Home::new();
+    assert_eq!(home.json(&["dry-run", "triage.md", "--keep", "kept"]).0, 0);
+    let memory = ["dry-run", "triage.md", "--memory", "kept/remote.git"];
+    let forgets = r#"(OURS); code=$?
+        while [ $# -gt 0 ]; do if [ "$1" = --remote ]; then remote=${2#file://}; fi; shift; done
+        git --git-dir "$remote" update-ref -d refs/heads/ledgers/triage; exit $code"#;
+    let bad = home.programs("bad", "persist", forgets);
+    let (exit, document) = home.json(&[&memory[..], &["--bin-dir", &bad]].concat());
+    assert_eq!((exit, codes(&document)), (70, vec!["records-lost", "not-landed"]), "{document}");
+    assert_eq!(
+        (message(&document), &document["counts"]["records-lost"]),
+        ("records that were on the branch are gone", &2.into())
+    );
+    let (exit, document) = home.json(&memory);
+    assert_eq!(
+        (exit, &document["counts"]["records-lost"]),
+        (0, &0.into()),
+        "the memory itself was not touched: {document}"
+    );
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use daybook_testkit::said;
 use serde_json::Value;
 
 fn command(folder: &Path, args: &[&str]) -> Command {
@@ -17,7 +18,7 @@ fn command(folder: &Path, args: &[&str]) -> Command {
 }
 
 fn daybook(folder: &Path, args: &[&str]) -> Output {
-    command(folder, args).output().expect("daybook runs")
+    said::output(&mut command(folder, args))
 }
 
 fn json(output: &Output) -> Value {

@@ -12,6 +12,7 @@ use daybook_testkit::git::BareRepository;
 use daybook_testkit::job::{Job, Outcome};
 use daybook_testkit::ledgers;
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 use serde_json::Value;
 
 const BRANCH: &str = "ledgers/triage";
@@ -23,7 +24,7 @@ fn maintain(bare: &BareRepository, options: &[&str]) -> (i32, Value) {
 fn maintain_at(memory: &Path, options: &[&str]) -> (i32, Value) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
     command.args(["maintain", "--format", "json", "--memory"]).arg(memory).args(options);
-    let output = command.env_remove("GITHUB_TOKEN").env_remove("DAYBOOK_TOKEN").output().unwrap();
+    let output = said::output(command.env_remove("GITHUB_TOKEN").env_remove("DAYBOOK_TOKEN"));
     let text = String::from_utf8_lossy(&output.stderr);
     (
         output.status.code().unwrap(),
@@ -154,7 +155,7 @@ fn a_ledger_that_is_not_named_or_not_there_is_not_maintained() {
     // Without a place for temporary files neither job is started.
     let mut command = Command::new(env!("CARGO_BIN_EXE_daybook"));
     command.args(["maintain", "--format", "json", "--ledger", "triage", "--memory", in_repository]);
-    let output = command.env("TMPDIR", folder.path().join("nowhere")).output().unwrap();
+    let output = said::output(command.env("TMPDIR", folder.path().join("nowhere")));
     let said: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &said["diagnostics"][0]["code"]), (Some(74), &"job-not-run".into()), "{said}");
     assert_eq!(maintain_at(Path::new(in_repository), &["--ledger", "triage"]).1["outcome"], "nothing_to_do");
@@ -262,7 +263,7 @@ fn a_folder_is_compacted_without_a_moment_in_which_a_record_is_missing() {
         (files.len(), lines.map(|line| line.sha()).collect())
     };
     let maintain = |command: &mut Command| -> Value {
-        let output = command.env_remove("DAYBOOK_LEDGER").output().unwrap();
+        let output = said::output(command.env_remove("DAYBOOK_LEDGER"));
         serde_json::from_slice(&output.stdout)
             .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
     };
@@ -345,6 +346,7 @@ fn a_folder_that_resists_or_changes_meanwhile_loses_nothing() {
             std::fs::write(&files[0], [lines[0].as_slice(), &lines[5]].concat()).unwrap();
         }
         let output = child.wait_with_output().unwrap();
+        said::keep_output(&output);
         let said: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((output.status.code(), &said["diagnostics"][0]["code"]), (Some(exit), &code.into()), "{said}");
         // Five sources as they were, the replacement beside them, and what the other one wrote.

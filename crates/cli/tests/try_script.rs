@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use daybook_testkit::git::BareRepository;
+use daybook_testkit::said;
 use serde_json::{Value, json};
 
 const DAYBOOK: &str = env!("CARGO_BIN_EXE_daybook");
@@ -30,17 +31,17 @@ impl Home {
 
     fn run(&self, script: &str, args: &[&str]) -> Output {
         fs::write(self.path("check.js"), script).unwrap();
-        Command::new(DAYBOOK)
-            .args(["try-script", "check.js"])
-            .args(args)
-            .current_dir(self.folder.path())
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.path("tmp"))
-            .env("TMPDIR", self.path("tmp"))
-            .env("SECRET_OF_THE_USER", "do not pass on")
-            .output()
-            .unwrap()
+        said::output(
+            Command::new(DAYBOOK)
+                .args(["try-script", "check.js"])
+                .args(args)
+                .current_dir(self.folder.path())
+                .env_clear()
+                .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+                .env("HOME", self.path("tmp"))
+                .env("TMPDIR", self.path("tmp"))
+                .env("SECRET_OF_THE_USER", "do not pass on"),
+        )
     }
 
     fn json(&self, script: &str, args: &[&str]) -> (i32, Value) {
@@ -168,8 +169,9 @@ fn a_branch_is_shown_as_it_is() {
 fn a_script_that_cannot_be_read_is_said() {
     let home = Home::new();
     let run = |file: &Path| {
-        let output = Command::new(DAYBOOK).arg("try-script").arg(file).arg("--memory").arg(home.path("notes")).output();
-        output.unwrap().status.code()
+        let output =
+            said::output(Command::new(DAYBOOK).arg("try-script").arg(file).arg("--memory").arg(home.path("notes")));
+        output.status.code()
     };
     assert_eq!(run(&home.path("nowhere.js")), Some(74));
     fs::write(home.path("latin.js"), b"// \xff").unwrap();

@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use daybook_core::{Draft, Limits, Record, RecordId, json};
 use daybook_testkit::git::BareRepository;
+use daybook_testkit::said;
 use daybook_testkit::vectors;
 use serde_json::Value;
 
@@ -12,7 +14,7 @@ const DAYBOOK: &str = env!("CARGO_BIN_EXE_daybook");
 
 fn daybook(args: &[&str]) -> Output {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    Command::new(DAYBOOK).args(args).env_clear().env("PATH", path).output().unwrap()
+    said::output(Command::new(DAYBOOK).args(args).env_clear().env("PATH", path))
 }
 
 fn verify(args: &[&str]) -> (i32, Value) {
@@ -95,6 +97,49 @@ fn a_spoiled_record_is_found_named_and_hides_no_other() {
 
     fs::write(&files[3], good).unwrap();
     assert_eq!(verify(&[folder.path().to_str().unwrap()]).0, 0);
+}
+
+#[test]
+fn each_kind_of_damage_is_named_with_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = reference(folder.path());
+    let target = folder.path().to_str().unwrap();
+    let good = fs::read_to_string(&files[3]).unwrap();
+    let half = &good[..good.len() / 2];
+    let shard = files[3].file_stem().unwrap().to_str().unwrap();
+    for (damaged, code, place) in [
+        (format!("{{\n{good}"), "invalid-json", "line 1"),
+        (good.replacen("\"version\":1", "\"version\":2", 1), "unsupported-version", "line 1"),
+        (good.replacen("{\"id\"", "{ \"id\"", 1), "invalid-envelope", "line 1"),
+        (half.trim_end().to_owned(), "truncated-record", &format!("line {}", half.trim_end().lines().count())),
+    ] {
+        fs::write(&files[3], damaged).unwrap();
+        let (exit, document) = verify(&[target]);
+        let first = &document["diagnostics"][0];
+        assert_eq!((exit, &first["code"]), (1, &code.into()), "{document}");
+        assert!(first["message"].as_str().unwrap().ends_with(&format!("shard {shard}, {place}")), "{first}");
+    }
+    // More than anybody reads is counted.
+    fs::write(&files[3], format!("{good}{}", "?\n".repeat(1000))).unwrap();
+    let (exit, document) = verify(&[target]);
+    assert_eq!(
+        (exit, document["counts"]["diagnostics"].as_u64(), codes(&document).last()),
+        (1, Some(1000), Some(&"not-listed"))
+    );
+
+    fs::write(&files[3], good).unwrap();
+    let id = RecordId::from_text(b"ldg-7f5a2681-9f2d-48be-80a3-0e78d2c7cf52").unwrap();
+    let two = ["1", "2"].map(|payload| {
+        let payload = json::parse(payload.as_bytes()).unwrap();
+        let draft = Draft { id, kind: "note", timestamp: "2026-03-01T12:00:01.000Z", parents: &[], payload: &payload };
+        [Record::build(&draft, &Limits::default()).unwrap().line(), b"\n"].concat()
+    });
+    fs::write(files[0].with_file_name("00000000-0000-4000-8000-00000000000f.jsonl"), two.concat()).unwrap();
+    let (exit, document) = verify(&[target]);
+    assert_eq!(
+        (exit, codes(&document), &document["counts"]["records"]),
+        (1, vec!["duplicate-id-conflict"], &1002.into())
+    );
 }
 
 #[test]

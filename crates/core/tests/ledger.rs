@@ -11,6 +11,7 @@ use daybook_core::shard::{Entry, ShardScan};
 use daybook_core::{Digest, Draft, Ledger, Limits, Record, RecordId, ShardId, json};
 use daybook_testkit::ledgers;
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 use proptest::prelude::*;
 
 /// A random graph: each record names up to three earlier ones; some parents are then left out.
@@ -158,7 +159,7 @@ fn a_draft_with_parents_or_an_instant_that_no_record_has_makes_none() {
     let payload = json::parse(b"{}").unwrap();
     let build = |parents: &[Digest], timestamp: &str| {
         let draft = Draft { id, kind: "note", timestamp, parents, payload: &payload };
-        Record::build(&draft, &Limits::default()).map_err(|fault| fault.code())
+        Record::build(&draft, &Limits::default()).map_err(|fault| said::code(&fault, daybook_core::WriteFault::code))
     };
     let now = "2028-02-29T23:59:59.999Z";
     let backwards: Vec<Digest> = digests[..2].iter().rev().copied().collect();

@@ -119,6 +119,8 @@ fn unreported(stderr: &str) -> Result<Verdict, PublishFault> {
 
 #[cfg(test)]
 mod tests {
+    use daybook_testkit::said;
+
     use super::*;
 
     const BRANCH: &str = "refs/heads/m";
@@ -219,7 +221,7 @@ mod tests {
         ];
         for (stderr, reason, rule) in table {
             match read(&format!("!\tabc:{BRANCH}\t{reason}"), stderr) {
-                Verdict::Denied(denial) => assert_eq!(denial.rule, rule, "{reason}"),
+                Verdict::Denied(denial) => assert_eq!(said::code(&denial, |denial| denial.rule), rule, "{reason}"),
                 other => panic!("{reason}: {other:?}"),
             }
         }

@@ -7,6 +7,7 @@ use daybook_core::MemoryPath;
 use daybook_publish::{PublishFault, Transition, Verdict, landed, publish};
 use daybook_runner::{Exit, Stop};
 use daybook_testkit::git::BareRepository;
+use daybook_testkit::said;
 
 const BRANCH: &str = "ledgers/m";
 
@@ -112,6 +113,7 @@ fn a_moved_branch_is_never_overwritten() {
     let other = publish(&fresh, &put(&ours, "ours", "1")).unwrap_err();
     assert!(matches!(other, PublishFault::OtherBase), "{other:?}");
     let stop = Stop::from(other);
+    said::keep(stop.code, &stop.message);
     assert_eq!((stop.exit, stop.code), (Exit::Internal, "commit-not-built"));
     assert_eq!(publish(&fresh, &put(&fresh, "ours", "1")).unwrap().verdict, Verdict::Done);
     assert_eq!(bare.git(&["rev-list", "--count", BRANCH]), "3");

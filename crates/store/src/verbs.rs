@@ -203,8 +203,9 @@ pub(crate) fn write_at(file: &OwnedFd, mut bytes: &[u8], mut offset: u64) -> Res
 #[cfg(test)]
 mod tests {
     use daybook_core::{Digest, ShardId};
+    use daybook_testkit::said;
 
-    use crate::MemoryFolder;
+    use crate::{MemoryFolder, StoreError};
 
     #[test]
     fn a_shard_that_somebody_else_wrote_to_is_not_appended_to() {
@@ -222,7 +223,8 @@ mod tests {
             let mut own = folder.publish(&lock, id, b"one\n").unwrap();
             change();
             let left = std::fs::read(&path).ok();
-            assert_eq!(folder.append(&lock, &mut own, b"two\n").unwrap_err().code(), "shard-changed");
+            let refused = folder.append(&lock, &mut own, b"two\n").unwrap_err();
+            assert_eq!(said::code(&refused, StoreError::code), "shard-changed");
             assert_eq!(std::fs::read(&path).ok(), left);
             let _ = std::fs::remove_file(&path);
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use daybook_core::MemoryPath;
 use daybook_store::{StoreError, write_candidate};
+use daybook_testkit::said;
 
 fn write(folder: &Path, files: &[(&str, &str)]) -> Result<u64, StoreError> {
     let files: Vec<(MemoryPath, &str)> =
@@ -48,7 +49,8 @@ fn a_folder_that_is_not_fresh_is_not_written_into() {
         (&link, "a", "not-a-folder"),
         (&folder.path().join("nowhere"), "a", "not-found"),
     ] {
-        assert_eq!(write(place, &[(path, "b")]).unwrap_err().code(), code, "{}", place.display());
+        let refused = write(place, &[(path, "b")]).unwrap_err();
+        assert_eq!(said::code(&refused, StoreError::code), code, "{}", place.display());
     }
     // Nothing changed.
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
@@ -64,7 +66,7 @@ fn paths_that_cannot_both_be_files_are_a_conflict() {
         [[("a", "1"), ("a/b", "2")], [("a/b", "2"), ("a", "1")], [("a", "1"), ("a", "2")]].iter().enumerate()
     {
         let refused = write(&fresh(folder.path(), &number.to_string()), files).unwrap_err();
-        assert_eq!(refused.code(), "path-conflict", "{files:?}");
+        assert_eq!(said::code(&refused, StoreError::code), "path-conflict", "{files:?}");
     }
 }
 

@@ -14,8 +14,9 @@ use std::time::Duration;
 use common::{note, open, read, shard_id, small_limits};
 use daybook_core::Digest;
 use daybook_core::diagnostic::Severity;
-use daybook_store::{MemoryFolder, Writer};
+use daybook_store::{AppendError, MemoryFolder, Writer};
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 
 const FOLDER: &str = "DAYBOOK_TEST_FOLDER";
 const APPENDS: &str = "DAYBOOK_TEST_APPENDS";
@@ -35,7 +36,7 @@ fn child() {
         };
         match writer.append(&note(&mut random, 150), shard_id(&mut random)) {
             Ok(appended) => writeln!(out, "\nacknowledged {}", appended.records[0].sha()).unwrap(),
-            Err(error) => writeln!(out, "\nrefused {}", error.code()).unwrap(),
+            Err(error) => writeln!(out, "\nrefused {}", said::code(&error, AppendError::code)).unwrap(),
         }
         out.flush().unwrap();
     }

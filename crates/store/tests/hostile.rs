@@ -11,8 +11,9 @@ use common::{append, note, open, read, shard_id, small_limits};
 use daybook_core::diagnostic::Detail;
 use daybook_core::limits::READ_SHARD_BYTES;
 use daybook_core::state::MAX_STATE_BYTES;
-use daybook_store::{MemoryFolder, StoreError, Writer};
+use daybook_store::{AppendError, MemoryFolder, StoreError, Writer};
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 
 fn details(memory: &Path) -> Vec<Option<Detail>> {
     read(memory).diagnostics().kept().iter().map(|found| found.detail).collect()
@@ -77,7 +78,8 @@ fn an_oversized_shard_is_not_read() {
     std::fs::create_dir(state.parent().unwrap()).unwrap();
     std::fs::write(&state, vec![b' '; MAX_STATE_BYTES + 1]).unwrap();
     let folder = MemoryFolder::open(memory.path()).unwrap();
-    assert_eq!(folder.compaction_state().unwrap_err().code(), "oversized");
+    let refused = folder.compaction_state().unwrap_err();
+    assert_eq!(said::code(&refused, StoreError::code), "oversized");
     std::fs::write(&state, vec![b' '; MAX_STATE_BYTES]).unwrap();
     assert_eq!(folder.compaction_state().unwrap().unwrap().len(), MAX_STATE_BYTES);
     let shards = folder.shards().unwrap().unwrap();
@@ -149,7 +151,7 @@ fn more_names_than_are_looked_at_are_refused() {
     }
     assert_eq!(writer.refresh(), Err(StoreError::Crowded));
     let refused = writer.append(&note(&mut random, 50), shard_id(&mut random)).unwrap_err();
-    assert_eq!(refused.code(), "store-crowded");
+    assert_eq!(said::code(&refused, AppendError::code), "store-crowded");
     assert!(details(memory.path()).contains(&Some(Detail::ShardBound)), "readers say so");
     for file in &junk {
         std::fs::remove_file(file).unwrap();

@@ -5,8 +5,10 @@
 mod common;
 
 use common::{append, note, open, read, shard_id, small_limits};
+use daybook_store::AppendError;
 use daybook_testkit::ledgers;
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 #[test]
@@ -31,7 +33,7 @@ fn a_change_that_could_not_be_read_is_read_next_time() {
     let refused = [writer.append(&next[0], shard), writer.append(&next[0], shard)];
     setrlimit(Resource::Nofile, limit).unwrap();
     for answer in refused {
-        assert_eq!(answer.unwrap_err().code(), "store-io");
+        assert_eq!(said::code(&answer.unwrap_err(), AppendError::code), "store-io");
     }
     assert_eq!(read(memory.path()).len(), 2);
 

@@ -8,6 +8,7 @@ use daybook_core::{Digest, Limits, ShardId, WriteFault};
 use daybook_store::{AppendError, MemoryFolder, Published, StoreError, Writer};
 use daybook_testkit::ledgers::{self, Shape};
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 
 // DB-6-02, DB-2-08
 #[test]
@@ -131,7 +132,8 @@ fn a_batch_is_one_shard_in_a_chain_or_nothing() {
     }
     let before = read(memory.path()).len();
     let too_large: Vec<_> = (0..10).map(|_| note(&mut random, 200)).collect();
-    assert_eq!(writer.append_batch(&too_large, shard_id(&mut random)).unwrap_err().code(), "batch-too-large");
+    let refused = writer.append_batch(&too_large, shard_id(&mut random)).unwrap_err();
+    assert_eq!(said::code(&refused, AppendError::code), "batch-too-large");
     let one_bad = [note(&mut random, 10), note(&mut random, 40_000)];
     assert!(matches!(writer.append_batch(&one_bad, shard_id(&mut random)), Err(AppendError::Record(_))));
     assert_eq!(read(memory.path()).len(), before);
@@ -192,7 +194,8 @@ fn the_three_verbs_keep_their_contracts() {
     let (_, bytes) = ledgers::shards(Shape::new(3, 1, false), 8).remove(0);
     let shard = ShardId::from_digest(&Digest::of(&bytes));
     folder.publish_new(&lock, shard, &bytes).unwrap();
-    assert_eq!(folder.publish_new(&lock, shard, &bytes).unwrap_err().code(), "shard-collision");
+    let refused = folder.publish_new(&lock, shard, &bytes).unwrap_err();
+    assert_eq!(said::code(&refused, StoreError::code), "shard-collision");
     assert_eq!(folder.publish_identical(&lock, shard, &bytes), Ok(Published::AlreadyThere));
     assert_eq!(folder.publish_identical(&lock, shard, b"other\n"), Err(StoreError::Collision));
     assert_eq!(folder.read(shard).unwrap(), bytes);
@@ -215,7 +218,8 @@ fn a_pending_file_is_swept_when_its_writer_is_gone_and_kept_while_it_lives() {
     {
         let lock = folder.lock().unwrap();
         folder.publish_new(&lock, dead, b"whole\n").unwrap();
-        assert_eq!(folder.publish_new(&lock, alive, b"whole\n").unwrap_err().code(), "store-busy");
+        let refused = folder.publish_new(&lock, alive, b"whole\n").unwrap_err();
+        assert_eq!(said::code(&refused, StoreError::code), "store-busy");
         assert_eq!(folder.sweep(&lock), Ok(0));
     }
     drop(held);

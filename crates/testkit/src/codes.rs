@@ -21,6 +21,18 @@ pub const BUILT_OTHERWISE: [(&str, &str, &str); 7] = [
     ("no-report", "crates/cli/src/dry_run/process.rs", "a report written as JSON"),
 ];
 
+/// Faults of ours, of a library or of the machine that no input brings about: the code and why no test provokes it.
+pub const NOT_PROVOKED: [(&str, &str); 8] = [
+    ("clock", "a machine whose clock stands before 1970 or after 9999"),
+    ("cycle", "two records that name each other by digest are a collision of SHA-256"),
+    ("internal", "a call to a tool that panics, which is a bug"),
+    ("merge-failed", "libgit2 fails to merge texts that are in memory already for lack of memory only"),
+    ("sandbox-unavailable", "said where the program was built for another system than the sandbox is for"),
+    ("scan-failed", "a thread that panics, which is a bug"),
+    ("segment-not-built", "records that no segment holds are refused before, one by one, by the rules of writers"),
+    ("transition", "a state or a path that was checked and cannot be written all the same, which is a bug"),
+];
+
 /// What stands directly before a code.
 const BEFORE: [&str; 13] = [
     ".error(",
@@ -90,7 +102,7 @@ fn is_program(path: &str) -> bool {
 }
 
 /// A source's text without comments and tests, where it is part of a program.
-pub(crate) fn program_text(source: &Source) -> Option<String> {
+fn program_text(source: &Source) -> Option<String> {
     let program = source.text.split("\n#[cfg(test)]\nmod ").next().filter(|_| is_program(&source.path))?;
     let lines = program.lines().filter(|line| !line.trim_start().starts_with("//"));
     Some(lines.collect::<Vec<_>>().join("\n"))

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::random::Random;
+use crate::said;
 
 /// Bytes that mean something to one of the readers.
 const TOKENS: [&[u8]; 12] = [
@@ -144,5 +145,7 @@ pub fn bounded(command: &Command, mebibytes: u64, limit: Duration) -> Output {
     };
     let joined =
         |thread: std::thread::JoinHandle<std::io::Result<Vec<u8>>>| thread.join().expect("a reader").expect("a pipe");
-    Output { status, stdout: joined(reader), stderr: joined(complaints) }
+    let output = Output { status, stdout: joined(reader), stderr: joined(complaints) };
+    said::keep_output(&output);
+    output
 }

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use crate::said;
+
 /// A job under way.
 #[derive(Debug)]
 pub struct Job {
@@ -50,6 +52,7 @@ impl Job {
         let output = self.child.wait_with_output().expect("the job ends");
         let stderr = String::from_utf8(output.stderr).expect("text");
         let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
+        said::keep_all(&report);
         let summary = fs::read_to_string(self.place.join("summary.md")).unwrap_or_default();
         Outcome { code: output.status.code().expect("an exit code"), report, stderr, summary }
     }

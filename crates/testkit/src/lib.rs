@@ -2,7 +2,6 @@
 
 pub mod api;
 pub mod codes;
-pub mod examples;
 pub mod git;
 pub mod hostile;
 pub mod job;
@@ -12,6 +11,7 @@ pub mod oracle;
 pub mod plans;
 pub mod random;
 pub mod requirements;
+pub mod said;
 pub mod sources;
 pub mod trust;
 pub mod vectors;

@@ -5,6 +5,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::said;
+
 /// A server process that has been greeted.
 #[derive(Debug)]
 pub struct Client {
@@ -107,6 +109,7 @@ pub fn tool_result(answer: &Value) -> Result<Value, Value> {
     if result["isError"] == true {
         let text = result["content"][0]["text"].as_str().unwrap_or_default();
         let error: Value = serde_json::from_str(text).unwrap_or_else(|_| panic!("not an error: {answer}"));
+        said::keep_all(&error);
         return Err(error["error"].clone());
     }
     assert!(result["structuredContent"].is_object(), "{answer}");

@@ -12,6 +12,7 @@ use daybook_runner::outputs;
 use daybook_testkit::api::ApiServer;
 use daybook_testkit::git::BareRepository;
 use daybook_testkit::mcp::Client;
+use daybook_testkit::said;
 use serde_json::{Value, json};
 
 /// Text of the attacker's; it must not come out of any job.
@@ -217,7 +218,7 @@ impl<'p> Run<'p> {
         let [outputs, summary] = ["outputs", "summary"].map(|kind| self.path(&format!("{name}.{kind}")));
         command.args(["--config", "config.json", "--format", "json"]).args(arguments).envs(variables.iter().copied());
         command.env("GITHUB_OUTPUT", &outputs).env("GITHUB_STEP_SUMMARY", &summary);
-        let output = command.output().unwrap();
+        let output = said::output(&mut command);
         let stdout = String::from_utf8(output.stdout).unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         let mut said = self.said.borrow_mut();

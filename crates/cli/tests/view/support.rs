@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use daybook_core::{Digest, Record, ShardId, json};
 use daybook_testkit::git::BareRepository;
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 use daybook_testkit::{ledgers, vectors};
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ pub(crate) const DAYBOOK: &str = env!("CARGO_BIN_EXE_daybook");
 
 pub(crate) fn daybook(args: &[&str]) -> Output {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    Command::new(DAYBOOK).args(args).env_clear().env("PATH", path).output().unwrap()
+    said::output(Command::new(DAYBOOK).args(args).env_clear().env("PATH", path))
 }
 
 pub(crate) fn text(args: &[&str]) -> String {

@@ -155,3 +155,29 @@ fn prove(text: &str) -> Result<(), Vec<Problem>> {
 pub(crate) fn fixed(text: &str) -> Text {
     Text::fixed(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use daybook_testkit::said;
+
+    use super::*;
+
+    /// Were the emitter wrong, the workflow would not be printed.
+    #[test]
+    fn a_workflow_that_breaks_the_table_is_not_printed() {
+        let golden = include_str!("../../../../testdata/ok/smallest.lock.yml");
+        assert_eq!(prove(golden), Ok(()));
+        for (from, to) in
+            [("  persist:\n", "  persist:\n    permissions: write-all\n    old:\n"), ("jobs:", "jobs: {{")]
+        {
+            let problems = prove(&golden.replacen(from, to, 1)).unwrap_err();
+            for problem in &problems {
+                said::keep(problem.code, &problem.message);
+            }
+            assert!(
+                !problems.is_empty() && problems.iter().all(|problem| problem.code == "self-check"),
+                "{problems:?}"
+            );
+        }
+    }
+}

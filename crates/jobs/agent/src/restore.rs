@@ -239,6 +239,7 @@ fn tell(report: &mut Report, fetched: &[Fetched<'_>], baseline: &Baseline) {
 #[cfg(test)]
 mod tests {
     use daybook_testkit::git::BareRepository;
+    use daybook_testkit::said;
 
     use super::*;
 
@@ -261,6 +262,7 @@ mod tests {
         let mut report = Report::new(Exit::Ok);
         tell(&mut report, &[fetched], &Baseline::new(vec![memory]));
         let report = report.to_json();
+        said::keep_all(&report);
         assert_eq!(report["diagnostics"][0]["code"], "name-collision");
         assert_eq!((&report["counts"]["files"], &report["counts"]["refused"]), (&1.into(), &1.into()));
     }

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 
 use daybook_core::query::Query;
 use daybook_projection::Projection;
+use daybook_testkit::said;
 use daybook_testkit::vectors;
 use serde_json::{Value, json};
 
@@ -30,7 +31,7 @@ impl Place {
     fn run(&self, command: &str, options: &[&str]) -> Output {
         let mut process = Command::new(env!("CARGO_BIN_EXE_daybook-agent"));
         process.env_clear().current_dir(self.0.path()).arg(command).args(["--config", "config.json"]);
-        process.args(options).output().unwrap()
+        said::output(process.args(options))
     }
 
     fn project(&self, out: &str) -> Output {
@@ -160,9 +161,9 @@ fn the_prompt_says_what_each_ledger_is_and_holds_and_allows() {
 fn without_a_configuration_nothing_is_done() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_daybook-agent"));
     command.env_clear().args(["prompt", "--format", "json"]);
-    refused(&command.output().unwrap(), 2, "config-missing");
+    refused(&said::output(&mut command), 2, "config-missing");
     command.env("DAYBOOK_CONFIG", "");
-    refused(&command.output().unwrap(), 2, "config-missing");
+    refused(&said::output(&mut command), 2, "config-missing");
     command.env("DAYBOOK_CONFIG", r#"{"version":1,"workflow":"w"}"#);
-    assert_eq!(command.output().unwrap().status.code(), Some(0));
+    assert_eq!(said::output(&mut command).status.code(), Some(0));
 }

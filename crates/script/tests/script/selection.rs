@@ -7,6 +7,7 @@ use daybook_script::{Fault, Limits, Ran, Script, SegmentFacts};
 use serde_json::json;
 
 use crate::support::sandboxes;
+use daybook_testkit::said;
 
 const IDS: [&str; 2] = ["00000000-0000-4000-8000-000000000001", "00000000-0000-4000-8000-000000000002"];
 
@@ -106,7 +107,7 @@ fn prototype_tricks_change_nothing_but_the_scripts_own_answer() {
 #[test]
 fn an_answer_is_as_small_as_its_bound() {
     for answer in answers("module.exports = () => ({ sources: Array(1e5).fill('x'.repeat(30)) });") {
-        assert_eq!(answer.unwrap_err().code(), "script-answer-size");
+        assert_eq!(said::code(&answer.unwrap_err(), Fault::code), "script-answer-size");
     }
     for answer in answers("module.exports = () => ({ sources: Array(1e3).fill('x'.repeat(30)) });") {
         assert_eq!(answer.map(|sources| sources.len()), Ok(1000));

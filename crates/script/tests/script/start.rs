@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use daybook_script::{Fault, Launcher, MAX_SCRIPT_BYTES, MIN_LANDLOCK, OLDEST, Sandbox, Script};
+use daybook_testkit::said;
 use serde_json::json;
 
 use crate::support::{LAUNCHER, World, nodes, processes, sandboxes, wait_until};
@@ -19,7 +20,11 @@ fn program(folder: &Path, name: &str, text: &str) -> PathBuf {
 }
 
 fn open(launcher: &Path, node: Option<&Path>) -> Result<Sandbox, Fault> {
-    Sandbox::open(Launcher::program_at(launcher), node)
+    let opened = Sandbox::open(Launcher::program_at(launcher), node);
+    if let Err(fault) = &opened {
+        said::keep(fault.code(), &fault.to_string());
+    }
+    opened
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use daybook_script::{Launcher, Limits, Ran, RunFacts, Sandbox, Script};
+use daybook_testkit::said;
 use tempfile::TempDir;
 
 /// How much longer than its limit a run may take on a machine that is busy with other things.
@@ -69,7 +70,11 @@ impl World {
     pub(crate) fn validate(&self, sandbox: &Sandbox, source: &str, limits: &Limits) -> Ran<()> {
         let script = Script::new(source).expect("the script is small");
         let run = RunFacts { memory: "notes".into(), branch: "memory/notes".into(), id: "run 7".into() };
-        sandbox.validate(&script, limits, &self.tree(), &run)
+        let ran = sandbox.validate(&script, limits, &self.tree(), &run);
+        if let Err(fault) = &ran.answer {
+            said::keep(fault.code(), &fault.to_string());
+        }
+        ran
     }
 
     /// Everything in the folder, the tree and what lies beside it.

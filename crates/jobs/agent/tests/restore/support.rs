@@ -8,6 +8,7 @@ use std::process::Command;
 
 use daybook_core::baseline::Baseline;
 use daybook_testkit::git::BareRepository;
+use daybook_testkit::said;
 use serde_json::Value;
 
 pub(crate) const RECORD: &str = r#"{"id":"ldg-7f5a2681-9f2d-48be-80a3-0e78d2c7cf52","parents":[],"payload":{"a":1},"sha":"sha256:77fa2bb1e26b49905c9d410de2d5edde34320a6470619115ba246372f99384f1","timestamp":"2026-03-01T12:00:01.000Z","type":"note","version":1}"#;
@@ -45,19 +46,19 @@ impl Place {
     }
 
     pub(crate) fn restore(&self, remote: &str, environment: &[(&str, &str)]) -> Outcome {
-        let output = Command::new(env!("CARGO_BIN_EXE_daybook-agent"))
-            .args(["restore", "--format", "json", "--remote", remote, "--config"])
-            .arg(self.path("config.json"))
-            .args(self.memory_root.iter().flat_map(|root| [OsStr::new("--memory-root"), root.as_os_str()]))
-            .arg("--baseline")
-            .arg(&self.baseline)
-            .env_clear()
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("HOME", self.folder.path())
-            .env("GITHUB_OUTPUT", self.path("output"))
-            .envs(environment.iter().copied())
-            .output()
-            .unwrap();
+        let output = said::output(
+            Command::new(env!("CARGO_BIN_EXE_daybook-agent"))
+                .args(["restore", "--format", "json", "--remote", remote, "--config"])
+                .arg(self.path("config.json"))
+                .args(self.memory_root.iter().flat_map(|root| [OsStr::new("--memory-root"), root.as_os_str()]))
+                .arg("--baseline")
+                .arg(&self.baseline)
+                .env_clear()
+                .env("PATH", std::env::var_os("PATH").unwrap())
+                .env("HOME", self.folder.path())
+                .env("GITHUB_OUTPUT", self.path("output"))
+                .envs(environment.iter().copied()),
+        );
         let stderr = String::from_utf8(output.stderr).unwrap();
         let report = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {stderr}"));
         Outcome { code: output.status.code().unwrap(), report, stderr }

@@ -137,6 +137,35 @@ fn hostile_trees_give_regular_files_under_checked_names_only() {
     }
 }
 
+/// Names and sizes that no memory has, in a tree that git takes.
+// DB-8-01
+#[test]
+fn what_no_memory_can_hold_is_left_out_by_its_code() {
+    let place = Place::new();
+    let bare = place.bare("sha1");
+    let (small, large) = (bare.blob(b"x"), bare.blob(&vec![0; (100 << 20) + 1]));
+    let long = "x".repeat(5000);
+    let strange = [b"100644 \xff\0".as_slice(), &oid_bytes(&small)].concat();
+    let strange = bare.git_with(&["hash-object", "-w", "-t", "tree", "--literally", "--stdin"], &strange);
+    let tree = bare.tree(&[
+        ("100644", "blob", &small, "good.md"),
+        ("100644", "blob", &large, "large.md"),
+        ("40000", "tree", &strange, "strange"),
+        ("100644", "blob", &small, &long),
+    ]);
+    bare.commit_tree(BRANCH, &tree);
+    let outcome = place.restore(&bare.url(), &[]);
+    assert_eq!((outcome.code, files_below(&place.path("memory/triage"))), (0, vec!["644 good.md".to_owned()]));
+    let found = outcome.report["diagnostics"].as_array().unwrap();
+    let codes: Vec<_> = found.iter().map(|one| one["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["path-not-utf8", "path-too-long", "too-large"], "{}", outcome.report);
+    assert_eq!(place.baseline().memory("triage").unwrap().files.len(), 1);
+}
+
+fn oid_bytes(oid: &str) -> Vec<u8> {
+    (0..oid.len()).step_by(2).map(|at| u8::from_str_radix(&oid[at..at + 2], 16).unwrap()).collect()
+}
+
 /// Few objects, of which a tree is made that no machine should list, and one that no disk should hold.
 // DB-8-01
 #[test]

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use daybook_core::event::MutationEvent;
 use daybook_core::limits::Count;
 use daybook_core::{Digest, Ledger, ShardId};
+use daybook_testkit::said;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -68,7 +69,7 @@ impl Fixture {
 
     /// Runs a server that cannot start.
     pub(crate) fn refused(&self) -> Output {
-        let output = self.command().output().unwrap();
+        let output = said::output(&mut self.command());
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.stdout.is_empty() && !said.contains("hidden-place"), "{said}");
         assert_eq!(said.lines().count(), 1, "{said}");

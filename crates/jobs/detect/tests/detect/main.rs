@@ -15,6 +15,7 @@ use daybook_store::staged::Writer;
 use daybook_testkit::hostile;
 use daybook_testkit::ledgers::{self, Shape};
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -138,7 +139,7 @@ impl Run {
     }
 
     fn start(&self) -> Output {
-        self.command().output().unwrap()
+        said::output(&mut self.command())
     }
 
     fn command(&self) -> Command {

@@ -15,6 +15,7 @@ use daybook_core::{Digest, Limits, MemoryPath, Record, RecordId, json};
 use daybook_store::staged::{Bounds, read};
 use daybook_testkit::hostile;
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 use serde_json::Value;
 
 const SHARD: &str = "ledger/shards/00000000-0000-4000-8000-000000000001.jsonl";
@@ -340,7 +341,7 @@ fn a_missing_memory_or_configuration_is_a_warning() {
 
 #[test]
 fn wrong_arguments_are_a_mistake_of_the_workflow() {
-    let output = Command::new(env!("CARGO_BIN_EXE_daybook-merge")).env_clear().arg("--nonsense").output().unwrap();
+    let output = said::output(Command::new(env!("CARGO_BIN_EXE_daybook-merge")).env_clear().arg("--nonsense"));
     assert_eq!(output.status.code(), Some(2));
 }
 

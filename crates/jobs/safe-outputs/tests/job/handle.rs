@@ -130,3 +130,34 @@ fn requests_can_be_printed_in_place_of_being_sent() {
     world.options.truncate(1);
     assert_eq!(world.run().report["requests"][0]["method"], "GET");
 }
+
+/// Each kind of line that is refused, in the words of the report.
+#[test]
+fn each_refused_line_is_counted_under_its_code() {
+    let record = &records(1)[0];
+    let claim = event(record, "triage");
+    let long = json!({ "type": "add_comment", "body": "x".repeat(1 << 20) }).to_string();
+    let asked = |members: serde_json::Value| {
+        let mut request = json!({ "type": "ledger-request-compaction" });
+        request.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        request.to_string()
+    };
+    for (lines, code, fault) in [
+        (vec![long], "line-too-long", "longer than a line may be"),
+        (vec![claim, event(record, "log")], "event-contradicts", "says of a record something else"),
+        (vec![asked(json!({}))], "ledger-not-named", "has to name its ledger"),
+        (vec![asked(json!({ "ledger": "log", "reason": "x".repeat(513) }))], "reason-too-long", "more than 512"),
+        (vec![asked(json!({ "ledger": "log" })), asked(json!({ "ledger": "log" }))], "asked-already", "has asked for"),
+    ] {
+        let last = lines.len();
+        let mut world = World::new(&lines);
+        world.options = vec!["--print-requests".to_owned()];
+        let ended = world.run();
+        ended.assert(8, &[code]);
+        let message = ended.report["diagnostics"][0]["message"].as_str().unwrap();
+        assert!(
+            message.starts_with(&format!("1 line refused (line {last}): ")) && message.contains(fault),
+            "{message}"
+        );
+    }
+}

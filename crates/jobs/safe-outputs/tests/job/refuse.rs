@@ -6,6 +6,7 @@ use std::process::Command;
 
 use daybook_core::Digest;
 use daybook_testkit::api::{ApiServer, Reply};
+use daybook_testkit::said;
 
 use crate::support::{CANARY, Ended, World, event, records, request};
 
@@ -108,8 +109,8 @@ fn a_configuration_that_is_none_is_a_mistake_of_the_workflow() {
     world.run().assert(2, &["expect-invalid"]);
     world.expect = None;
     world.run().assert(0, &[]);
-    let output = Command::new(env!("CARGO_BIN_EXE_daybook-safe-outputs")).env_clear().arg("--nonsense").output();
-    assert_eq!(output.unwrap().status.code(), Some(2));
+    let output = said::output(Command::new(env!("CARGO_BIN_EXE_daybook-safe-outputs")).env_clear().arg("--nonsense"));
+    assert_eq!(output.status.code(), Some(2));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use daybook_core::event::MutationEvent;
 use daybook_core::{Digest, Record};
 use daybook_testkit::ledgers;
 use daybook_testkit::random::Random;
+use daybook_testkit::said;
 use serde_json::{Value, json};
 
 /// Text that must not come out again.
@@ -91,7 +92,7 @@ impl World {
         command.arg("--safe-outputs").arg(&self.file).arg("--out").arg(&self.out);
         command.args(["--format", "json", "--expect", &expect]).args(&self.options);
         command.args(self.verdict.iter().flat_map(|verdict| ["--verdict", verdict]));
-        let output = command.output().unwrap();
+        let output = said::output(&mut command);
         let printed = String::from_utf8(output.stdout).unwrap();
         let said = [&printed, &*String::from_utf8_lossy(&output.stderr), &self.written("result.json"), &self.summary()]
             .concat();
