@@ -1,6 +1,7 @@
 # The steps of .ci/run, one by one; `just gate` is all of them. A test holds these commands to that script.
 
 binaries := env("CARGO_TARGET_DIR", "target") / "release-archive/bin"
+said := justfile_directory() / "target/said"
 archive := env("CARGO_TARGET_DIR", "target") / "release-archive/daybook-linux-x64.tar.gz"
 
 # list the recipes
@@ -14,6 +15,12 @@ gate:
 # all tests
 test:
     cargo test --workspace
+
+# the examples of diagnostics are what programs say in the tests
+examples:
+    rm -rf {{ said }}
+    DAYBOOK_SAID={{ said }} cargo test --workspace
+    cargo run --quiet -p daybook-testkit --example check_examples {{ said }}
 
 # formatting
 format:

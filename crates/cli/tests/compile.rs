@@ -106,6 +106,22 @@ fn one_bad_source_stops_neither_the_others_nor_its_own_old_file() {
 }
 
 #[test]
+fn a_folder_without_a_source_is_said_and_left_as_it_is() {
+    let home = repository();
+    let folder = home.path().join(".github/workflows");
+    fs::remove_file(folder.join("notes.md")).expect("the source goes");
+    for arguments in [&["compile"][..], &["compile", ".github/workflows"]] {
+        let compile = daybook(home.path(), &[arguments, &["--format", "human"]].concat());
+        let told = text(&compile.stdout);
+        assert_eq!(compile.status.code(), Some(2), "{told}");
+        assert!(told.contains("error[no-sources]: there is no workflow source"), "{told}");
+    }
+    assert_eq!(fs::read_dir(&folder).expect("a folder").count(), 1);
+    fs::write(folder.join("notes.md"), SOURCE).expect("a source");
+    assert_eq!(daybook(home.path(), &["compile"]).status.code(), Some(0));
+}
+
+#[test]
 fn permissions_are_listed_with_their_reasons() {
     let home = repository();
     assert_eq!(daybook(home.path(), &["compile"]).status.code(), Some(0));

@@ -60,6 +60,11 @@ fn shards_that_are_no_regular_files_are_named_and_hide_nothing() {
     std::os::unix::net::UnixListener::bind(memory.path().join("s")).unwrap();
     std::fs::rename(memory.path().join("s"), place(&mut random)).unwrap();
     assert_eq!(details(memory.path()), [Some(Detail::NotRegular); 5]);
+    let shards = MemoryFolder::open(memory.path()).unwrap().shards().unwrap().unwrap();
+    let read_all = shards.list().unwrap().shards.into_iter().map(|id| shards.read(id));
+    let refused: Vec<&str> =
+        read_all.filter_map(Result::err).map(|error| said::code(&error, StoreError::code)).collect();
+    assert_eq!(refused, ["not-regular"; 5]);
     let next = append(&mut writer, &mut random, 50);
     let ledger = read(memory.path());
     assert!(ledger.contains(&good) && ledger.heads() == [next]);

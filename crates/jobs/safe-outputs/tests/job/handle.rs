@@ -138,7 +138,7 @@ fn each_refused_line_is_counted_under_its_code() {
     let claim = event(record, "triage");
     let long = json!({ "type": "add_comment", "body": "x".repeat(1 << 20) }).to_string();
     let asked = |members: serde_json::Value| {
-        let mut request = json!({ "type": "ledger-request-compaction" });
+        let mut request = json!({ "type": "ledger_request_compaction" });
         request.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
         request.to_string()
     };
