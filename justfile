@@ -32,7 +32,7 @@ lint:
 
 # the fuzz targets compile
 fuzz:
-    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/fuzz cargo check --quiet --manifest-path fuzz/Cargo.toml --all-targets
+    CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/fuzz cargo check --quiet --locked --manifest-path fuzz/Cargo.toml --all-targets
 
 # licences, sources and the list of dependencies
 deny:
